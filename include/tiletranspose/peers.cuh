@@ -74,14 +74,9 @@ struct device_part {
 template <class T>
 [[nodiscard]] size_type peer_scratch_bytes(int count, partition nx, partition ny,
                                            const distributed_options& options = {}) {
-  size_type most = 0;
   if (!detail::can_plan(nx, ny, count, sizeof(T))) { return 0; }
-  for (int i = 0; i < count; ++i) {
-    const detail::exchange_plan plan(nx, ny, count, i, sizeof(T), options.step_bytes);
-    const size_type bytes = detail::exchange_scratch(plan, true);
-    most = bytes > most ? bytes : most;
-  }
-  return most;
+  const detail::exchange_plan plan(nx, ny, count, 0, sizeof(T), options.step_bytes);
+  return detail::exchange_scratch_of_all(plan, true);
 }
 
 /// Transposes a matrix that is distributed by rows over the devices of this process.
@@ -109,9 +104,8 @@ template <class T>
   }
   if (nx.total == 0 || ny.total == 0) { return cudaSuccess; }
   const bool copies = parts[0].temp != nullptr;
-  if (!detail::examine_parts<T>(parts, count, copies, nx, ny, options)) {
-    return cudaErrorInvalidValue;
-  }
+  const detail::exchange_plan plan(nx, ny, count, 0, sizeof(T), options.step_bytes);
+  if (!detail::examine_parts<T>(plan, parts, copies)) { return cudaErrorInvalidValue; }
   cudaError_t reach = cudaSuccess;
   for (int i = 0; i < count * count && reach == cudaSuccess; ++i) {
     reach = detail::ask_reach(parts[i / count].device, parts[i % count].device);
@@ -123,16 +117,13 @@ template <class T>
   cudaError_t status = detail::join_streams(parts, count);
   if (status != cudaSuccess) { return status; }
   if (copies) {
-    status = detail::exchange_by_copies<T>(parts, count, reach == cudaSuccess, nx, ny, options);
-  }
-  std::vector<T*> outs;
-  for (int i = 0; i < count; ++i) { outs.push_back(parts[i].out); }
-  for (int i = 0; i < count && !copies && status == cudaSuccess; ++i) {
-    status = cudaSetDevice(parts[i].device);
-    if (status == cudaSuccess) {
-      status =
-          detail::store_into_parts(outs.data(), parts[i].in, nx, ny, count, i, parts[i].stream);
-    }
+    status = detail::exchange_by_copies<T>(plan, parts, reach == cudaSuccess);
+  } else {
+    std::vector<T*> outs;
+    for (int i = 0; i < count; ++i) { outs.push_back(parts[i].out); }
+    status = detail::on_each_device(parts, count, [&](int i) {
+      return detail::store_into_parts(outs.data(), parts[i].in, nx, ny, count, i, parts[i].stream);
+    });
   }
   const cudaError_t joined = detail::join_streams(parts, count);
   return status != cudaSuccess ? status : joined;

@@ -5,6 +5,7 @@
 
 #include <tiletranspose/detail/choose/choose.cuh>
 #include <tiletranspose/detail/panel/axes_panel_plan.cuh>
+#include <tiletranspose/detail/tile/tile_plan.cuh>
 
 #include <algorithm>
 #include <catch2/catch_get_random_seed.hpp>
@@ -116,6 +117,10 @@ constexpr row table[] = {
     {{1004, 512, 2, 2, 0, 0, 100}, "micro-blocks"},
     {{4096, 8192, 2, 2}, "micro-blocks"},
     {{200, 120, 3, 1, 0, 0, 1000}, "gathered panels"},
+    // A block takes a matrix, however many there are: of a few large ones of bytes elements one by one are as fast.
+    {{330, 330, 1, 1, 0, 0, 38, 0, false, 13}, "little work"},
+    {{330, 330, 1, 1, 0, 0, 77, 0, false, 13}, "gathered panels"},
+    {{134, 134, 3, 1, 0, 0, 252}, "gathered panels"},
     {{192, 128, 3, 1, 0, 0, 1000}, "micro-blocks"},  // all such batches of 3 bytes
     {{192, 128, 3, 1, 0, 0, 100, 0, true}, "little work"},
     {{128, 124, 1, 1, 0, 0, 1000}, "vectorised panels"},
@@ -188,7 +193,7 @@ constexpr row table[] = {
     {{33, 31, 1, 1, 0, 0, 60000, 0, true}, "little work"},
     {{33, 31, 1, 1, 0, 0, 70000, 0, true}, "little work"},  // more than a grid counts matrices
     {{40, 40, 1, 1, 0, 0, 60000, 0, true}, "gathered panels"},
-    {{40, 40, 1, 1, 0, 0, 300}, "little work"},
+    {{40, 40, 1, 1, 0, 0, 230}, "little work"},
     {{40, 40, 1, 1, 0, 0, 2000}, "vectorised panels"},
     {{134, 134, 3, 1, 0, 0, 700, 0, true}, "little work"},
     {{271, 264, 2, 2, 0, 0, 139}, "little work"},
@@ -196,7 +201,8 @@ constexpr row table[] = {
     {{239, 269, 4, 4, 0, 0, 90}, "little work"},
     {{419, 365, 4, 4, 0, 0, 90}, "any tiles"},
     {{269, 435, 3, 1, 0, 0, 56}, "any tiles"},
-    {{8, 250001, 1, 1}, "little work"},
+    {{8, 200001, 1, 1}, "little work"},
+    {{8, 250001, 1, 1}, "gathered panels"},
     {{8, 500001, 1, 1}, "gathered panels"},
     {{500001, 8, 1, 1}, "gathered panels"},
     {{500001, 11, 1, 1}, "word-shifted panels"},
@@ -277,6 +283,30 @@ TEST_CASE("choose: vectorised panels are as large as a matrix needs, and smaller
   CHECK(threads({32, 1 << 20, 4, 4}) == 128);
   CHECK(threads({32, 2 << 20, 2, 2}) == 256);
   CHECK(threads({28, 1 << 19, 2, 2}) == 128);
+}
+
+TEST_CASE("choose: a block takes whole matrices that it holds, however few they are") {
+  const auto blocks = [](const asked& a, std::size_t shared_bytes) {
+    return plan_gathered(facts_of(a), static_cast<std::size_t>(a.element_bytes),
+                         static_cast<std::size_t>(a.access_bytes), shared_bytes)
+        .blocks;
+  };
+  CHECK(blocks({130, 130, 3, 1, 0, 0, 7}, h200_bytes) == 7);
+  CHECK(blocks({130, 130, 4, 4, 0, 0, 100, 0, false, 1}, h200_bytes) == 100);
+  CHECK(blocks({130, 130, 3, 1, 0, 0, 7}, tt::default_shared_bytes) > 7);
+  CHECK(blocks({130, 130, 3, 1}, h200_bytes) > 1);
+}
+
+TEST_CASE("choose: tall matrices are walked in wide strips, sooner where tiles share sectors") {
+  const auto strip = [](std::size_t ny, std::size_t stride, std::size_t bytes) {
+    const matrix_problem tall{nullptr, nullptr, stride * bytes, ny * bytes, 0, 0, 9000, ny, false};
+    return strip_width_of(tall, bytes, 64, 64, 1);
+  };
+  CHECK(strip(32 * 1024, 9001, 4) == 1);
+  CHECK(strip(32 * 1024 + 1, 9001, 4) > 1);
+  CHECK(strip(32 * 1024 + 1, 9001, 2) == 1);
+  CHECK(strip(48 * 1024, 9008, 4) == 1);
+  CHECK(strip(48 * 1024 + 1, 9008, 4) > 1);
 }
 
 TEST_CASE("choose: every rule decides somewhere, and what it chooses can be launched") {

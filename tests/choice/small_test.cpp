@@ -131,24 +131,22 @@ TEST_CASE("small: beside tiles a transpose is little up to so many elements") {
 }
 
 TEST_CASE("small: beside panels it is little up to so much work") {
-  // Tiles have the places of 32 x 32 elements each, and of others a thread takes two thirds of the time.
+  // Tiles have the places of 32 x 32 elements each, and elements without tiles count twice, wide ones by half as much again.
   CHECK(beside(mover::gathered_panel, {32, 64, 1}));
   CHECK(!beside(mover::gathered_panel, {32, 65, 1}));
-  CHECK(beside(mover::gathered_panel, {2, 1000, 1}));
-  CHECK(!beside(mover::gathered_panel, {2, 1001, 1}));
-  CHECK(beside(mover::vectorised_panel, {2, 833, 1}));
-  CHECK(!beside(mover::vectorised_panel, {2, 834, 1}));
-  CHECK(beside(mover::word_shifted_panel, {2, 1166, 1}));
-  CHECK(!beside(mover::word_shifted_panel, {2, 1167, 1}));
+  CHECK(beside(mover::gathered_panel, {2, 750, 1}));
+  CHECK(!beside(mover::gathered_panel, {2, 751, 1}));
+  CHECK(beside(mover::vectorised_panel, {2, 625, 1}));
+  CHECK(!beside(mover::vectorised_panel, {2, 626, 1}));
+  CHECK(beside(mover::word_shifted_panel, {2, 875, 1}));
+  CHECK(!beside(mover::word_shifted_panel, {2, 876, 1}));
   tt::detail::choice columns;
   columns.by = mover::word_shifted_panel;
   columns.panels = tt::detail::panel_kind::few_columns;
-  CHECK(beside(columns, {2, 1333, 1}));
-  CHECK(!beside(columns, {2, 1334, 1}));
-  // Matrices that one panel holds alone have limits of tiles.
-  CHECK(beside(mover::gathered_panel, {70, 71, 12, 3}));
-  CHECK(!beside(mover::gathered_panel, {70, 72, 12, 3}));
-  CHECK(!beside(mover::gathered_panel, {70, 71, 12, 1}));
+  CHECK(beside(columns, {2, 1000, 1}));
+  CHECK(!beside(columns, {2, 1001, 1}));
+  CHECK(beside(mover::gathered_panel, {2, 666, 8}));
+  CHECK(!beside(mover::gathered_panel, {2, 667, 8}));
   // Behind pointers small matrices always are.
   CHECK(beside(mover::gathered_panel, {32, 32, 1, 10'000, 0, 0, true}));
   CHECK(!beside(mover::gathered_panel, {32, 33, 1, 10'000, 0, 0, true}));
@@ -159,10 +157,10 @@ TEST_CASE("small: beside panels it is little up to so much work") {
 
 TEST_CASE("small: what is little beside every mover is so certainly") {
   tt::detail::choice chosen;
-  CHECK(little_work(facts_of({2, 833, 1}), chosen));
+  CHECK(little_work(facts_of({2, 625, 1}), chosen));
   CHECK(chosen.is_certain);
   CHECK(chosen.little == small_mover::direct);
-  little_work(facts_of({2, 834, 1}), chosen);
+  little_work(facts_of({2, 626, 1}), chosen);
   CHECK(!chosen.is_certain);
   CHECK(!little_work(facts_of({1, 2, 13}), chosen));
   // A side alone that is longer than any limit, in products that would overflow.
@@ -384,6 +382,19 @@ TEST_CASE("small: what has an operation has limits of its own") {
   CHECK(!work_of(dual).direct);
   dual.fast.extent = 8;
   CHECK(work_of(dual).direct);
+  // The wider its elements, and the fewer the columns, the less.
+  const auto dual_is_direct = [](size_type rows, size_type cols, int bytes) {
+    small_problem problem = dense_transpose(rows, cols, bytes);
+    problem.is_dual = true;
+    return work_of(problem).direct;
+  };
+  CHECK(dual_is_direct(5, 320, 3));
+  CHECK(!dual_is_direct(6, 320, 3));
+  CHECK(dual_is_direct(320, 4, 3));
+  CHECK(!dual_is_direct(320, 5, 3));
+  CHECK(dual_is_direct(8, 320, 4));
+  CHECK(!dual_is_direct(320, 5, 4));
+  CHECK(!dual_is_direct(320, 2, 12));
   // Two outputs of smaller elements are little work where a side is short, however long the other one is.
   small_problem halves = dense_transpose(1'000'000, tt::detail::lone_dual_side, 4);
   halves.is_dual = true;
@@ -414,7 +425,7 @@ TEST_CASE("small: the limits of every element size are those of its row") {
       CHECK((row.element_bytes <= limits.element_bytes || row.element_bytes > bytes));
     }
     // Elements that no tile is needed for.
-    const auto work_of_rows = [](size_type work) { return 2 * work / 3 / 2; };
+    const auto work_of_rows = [&](size_type work) { return 2 * work / (bytes < 8 ? 4 : 3) / 2; };
     const std::pair<mover, size_type> beside_panels[] = {
         {mover::gathered_panel, limits.gathered},
         {mover::vectorised_panel, limits.vectorised},

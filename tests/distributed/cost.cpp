@@ -38,7 +38,7 @@ struct traffic {
 traffic count(const exchange_plan& plan) {
   traffic result;
   for (size_type step = 0; step < plan.steps; ++step) {
-    plan.for_each_sent(step, [&](const exchange_slice& slice) {
+    plan.for_each(tt::detail::messages::sent, step, [&](const exchange_slice& slice) {
       (slice.peer < gpus_per_host ? result.inside : result.outside) += slice.bytes;
       ++result.messages;
       result.longest = std::max(result.longest, slice.bytes);

@@ -72,7 +72,7 @@ std::string examine(const std::vector<exchange_plan>& plans, partition columns, 
       const exchange_plan& plan = plans[static_cast<std::size_t>(r)];
       if (plan.steps != steps) { return "ranks take different numbers of steps"; }
       auto& own = out[static_cast<std::size_t>(r)];
-      plan.for_each_sent(step, [&](const exchange_slice& slice) {
+      plan.for_each(tt::detail::messages::sent, step, [&](const exchange_slice& slice) {
         own.push_back(slice);
         count(sent, slice);
       });
@@ -85,7 +85,7 @@ std::string examine(const std::vector<exchange_plan>& plans, partition columns, 
     for (int r = 0; r < ranks; ++r) {
       const exchange_plan& plan = plans[static_cast<std::size_t>(r)];
       std::vector<exchange_slice> own;
-      plan.for_each_received(step, [&](const exchange_slice& slice) {
+      plan.for_each(tt::detail::messages::received, step, [&](const exchange_slice& slice) {
         own.push_back(slice);
         count(received, slice);
       });
@@ -159,7 +159,8 @@ TEST_CASE("messages that go one after the other reach every rank in its own time
       std::vector<int> targets;
       for (const exchange_plan& plan : plans) {
         std::vector<int> peers;
-        plan.for_each_sent(0, [&](const exchange_slice& slice) { peers.push_back(slice.peer); });
+        plan.for_each(tt::detail::messages::sent, 0,
+                      [&](const exchange_slice& slice) { peers.push_back(slice.peer); });
         targets.push_back(peers[number]);
       }
       std::sort(targets.begin(), targets.end());

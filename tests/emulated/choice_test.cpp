@@ -18,6 +18,11 @@
 
 namespace {
 
+using tt::detail::mover;
+
+template <mover By, int Bytes>
+constexpr tt::detail::typed_mover<By, Bytes, tt::access_width(Bytes)> typed_mover{};
+
 template <int Bytes, tt::tile_access Access>
 const void* kernel_of() {
   using tuned = tt::detail::tuned_shape<90, Bytes, tt::access_width(Bytes), Access>;
@@ -46,7 +51,7 @@ const void* micro_kernel(std::size_t bytes) {
   tt::detail::choice chosen;
   chosen.micro_side = tt::detail::micro_matrix_side(Bytes, bytes);
   return reinterpret_cast<const void*>(
-      tt::detail::kernel_of(tt::detail::micro_mover<Bytes>{}, chosen));
+      tt::detail::kernel_of(typed_mover<mover::micro_tile, Bytes>, chosen));
 }
 
 template <int Bytes>
@@ -107,7 +112,7 @@ void check_panels(side few, std::initializer_list<std::size_t> panels,
 
 // A whole launch of a mover, whatever would be chosen. The buffers start so many elements behind a multiple of 256 bytes.
 template <int Bytes, class Mover>
-void check_launch(Mover mover, const tt::detail::choice& chosen, std::size_t nx, std::size_t ny,
+void check_launch(Mover taken, const tt::detail::choice& chosen, std::size_t nx, std::size_t ny,
                   std::size_t in_gap, std::size_t out_gap, std::size_t in_offset,
                   std::size_t out_offset, std::size_t batch = 1) {
   using type = element<Bytes>;
@@ -137,7 +142,7 @@ void check_launch(Mover mover, const tt::detail::choice& chosen, std::size_t nx,
                                   tt::detail::address_bits_of(problem, access_bytes),
                                   {228 * 1024}};
   const cudaError_t status =
-      tt::detail::run_choice<tt::detail::matrices::batch>(mover, facts, chosen, nullptr);
+      tt::detail::run_choice<tt::detail::matrices::batch>(taken, facts, chosen, nullptr);
   const cpu::device& device = cpu::this_device();
   INFO(Bytes << " bytes, " << nx << " columns, " << ny << " rows, " << batch
              << " matrices, gaps of " << in_gap << " and " << out_gap << "; repeat with --rng-seed "
@@ -146,7 +151,7 @@ void check_launch(Mover mover, const tt::detail::choice& chosen, std::size_t nx,
   CHECK(status == cudaSuccess);
   CHECK(device.faults == 0);
   CHECK(device.launches == 1);
-  CHECK(device.kernel == reinterpret_cast<const void*>(tt::detail::kernel_of(mover, chosen)));
+  CHECK(device.kernel == reinterpret_cast<const void*>(tt::detail::kernel_of(taken, chosen)));
   std::size_t wrong = 0;
   for (std::size_t n = 0; n < batch; ++n) {
     for (std::size_t y = 0; y < ny; ++y) {
@@ -165,8 +170,8 @@ void check_launch(std::size_t nx, std::size_t ny, std::size_t in_gap, std::size_
                   std::size_t in_offset, std::size_t out_offset) {
   tt::detail::choice chosen;
   chosen.access = Access;
-  check_launch<Bytes>(tt::detail::tile_mover<Bytes, tt::access_width(Bytes)>{}, chosen, nx, ny,
-                      in_gap, out_gap, in_offset, out_offset);
+  check_launch<Bytes>(typed_mover<mover::tile, Bytes>, chosen, nx, ny, in_gap, out_gap, in_offset,
+                      out_offset);
 }
 
 // Matrices of whole groups of four that fill no tile, one tile and several; with gaps, shifted, and batches.
@@ -175,7 +180,7 @@ void check_micro(int side) {
   const auto check = [side](auto... sizes) {
     tt::detail::choice chosen;
     chosen.micro_side = side;
-    check_launch<Bytes>(tt::detail::micro_mover<Bytes>{}, chosen,
+    check_launch<Bytes>(typed_mover<mover::micro_tile, Bytes>, chosen,
                         static_cast<std::size_t>(sizes)...);
   };
   check(4, 8, 0, 0, 0, 0);
@@ -215,10 +220,10 @@ void check_apart(std::size_t nx, std::size_t ny, std::size_t batch, std::size_t 
                                           tt::detail::address_bits_of(problem, access), 48 * 1024};
   tt::detail::choice chosen;
   chosen.shared_bytes = 48 * 1024;
-  const tt::detail::gathered_mover<Bytes, access> mover;
+  constexpr auto gathered = typed_mover<mover::gathered_panel, Bytes>;
   INFO(Bytes << " bytes, " << batch << " matrices of " << nx << " x " << ny);
-  CHECK(mover.plan(problem, chosen).blocks < batch / 4);
-  CHECK(tt::detail::run_choice<tt::detail::matrices::batch>(mover, facts, chosen, nullptr) ==
+  CHECK(plan_of(gathered, problem, chosen).blocks < batch / 4);
+  CHECK(tt::detail::run_choice<tt::detail::matrices::batch>(gathered, facts, chosen, nullptr) ==
         cudaSuccess);
   CHECK(cpu::this_device().faults == 0);
   CHECK(std::memcmp(want.data(), out.data(), want.size() * sizeof(type)) == 0);
@@ -232,7 +237,7 @@ void check_vectorised(int threads) {
   const auto check = [&](panel_kind kind, auto... sizes) {
     tt::detail::choice chosen;
     chosen.shape = {kind, Bytes, threads, side, side};
-    check_launch<Bytes>(tt::detail::vectorised_mover<Bytes>{}, chosen,
+    check_launch<Bytes>(typed_mover<mover::vectorised_panel, Bytes>, chosen,
                         static_cast<std::size_t>(sizes)...);
   };
   const std::size_t rows = tt::detail::vectorised_bytes(threads) / 32 + 48;
@@ -247,8 +252,8 @@ void check_pixels(int threads) {
   tt::detail::choice chosen;
   chosen.shape = {tt::detail::panel_kind::few_rows, 1, threads, 3, 4};
   const auto pixels = static_cast<std::size_t>(chosen.shape.panel_bytes()) / 3;
-  check_launch<1>(tt::detail::vectorised_mover<1>{}, chosen, 2 * pixels + 48, 3, 0, 0, 0, 0);
-  check_launch<1>(tt::detail::vectorised_mover<1>{}, chosen, 2 * pixels + 48, 3, 16, 0, 0, 0);
+  check_launch<1>(typed_mover<mover::vectorised_panel, 1>, chosen, 2 * pixels + 48, 3, 0, 0, 0, 0);
+  check_launch<1>(typed_mover<mover::vectorised_panel, 1>, chosen, 2 * pixels + 48, 3, 16, 0, 0, 0);
 }
 
 // Where rows have gaps the matrix may have few columns; where those of the output have, they are as long as whole

@@ -596,10 +596,9 @@ TEST_CASE("rows too far apart for CUDA's copies of rows are copied one by one") 
     std::strcpy(in.row(0), "the first");
     std::strcpy(in.row(1), "the second");
     const auto copy = [&](cudaStream_t stream) {
-      return between
-                 ? tt::detail::copy_rows_between(out.first, out.pitch, 1, in.first, in.pitch, 0, 11,
-                                                 2, stream)
-                 : tt::detail::copy_rows(out.first, out.pitch, in.first, in.pitch, 11, 2, stream);
+      const tt::detail::devices_apart apart{1, 0};
+      return tt::detail::copy_rows(out.first, out.pitch, in.first, in.pitch, 11, 2, stream,
+                                   between ? &apart : nullptr);
     };
     cpu::machines().host_failure_after = 1;  // of the second row
     REQUIRE(copy(nullptr) == cudaErrorUnknown);

@@ -26,12 +26,8 @@ template <int Bytes, int AccessBytes>
 backwards_transpose make_backwards() {
   return {{std::to_string(Bytes) + " bytes by " + std::to_string(AccessBytes), Bytes, AccessBytes},
           [](const tt::detail::batch_problem& problem) {
-            const std::size_t bits = reinterpret_cast<std::size_t>(problem.in) |
-                                     reinterpret_cast<std::size_t>(problem.out) |
-                                     problem.in_stride_bytes | problem.out_stride_bytes |
-                                     problem.in_batch_bytes | problem.out_batch_bytes;
-            return tt::detail::launch_tuned<Bytes, AccessBytes, tt::detail::matrices::batch>(
-                problem, bits, nullptr);
+            return tt::detail::transpose_problem<Bytes, AccessBytes, tt::detail::matrices::batch>(
+                problem, nullptr);
           }};
 }
 

@@ -39,23 +39,18 @@ inline bool explain_verdict(explanation& result, verdict answer) {
 
 template <int ElementBytes, int Alignment>
 void explain_problem(explanation& result, const batch_problem& problem, explained_device device) {
-  const size_type bits = address_bits_of(problem, Alignment);
-  with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
-    constexpr int access = decltype(access_bytes)::value;
-    const transpose_facts facts{problem, ElementBytes, access, bits, device.most_shared_bytes};
-    const choice chosen = choose(facts);
-    say(result, "", chosen.rule, chosen.why);
-    with_mover<ElementBytes, access>(chosen, [&](auto mover) {
-      if constexpr (std::is_same_v<decltype(mover), little_mover<ElementBytes, access>>) {
-        explain_little<ElementBytes, access>(result, facts, chosen);
-      } else {
-        plan_launches(mover, problem, ElementBytes, chosen, [&](const auto& plan) {
-          describe(result, mover, facts, chosen, plan);
-          return launch_counter{result}(plan);
-        });
-      }
-    });
-  });
+  with_choice<ElementBytes, Alignment>(
+      problem, [&] { return device.most_shared_bytes; },
+      [&](auto taken, const transpose_facts& facts, const choice& chosen) {
+        constexpr int access = decltype(taken)::access_bytes;
+        say(result, "", chosen.rule, chosen.why);
+        if constexpr (decltype(taken)::by == mover::little) {
+          explain_little<ElementBytes, access>(result, facts, chosen);
+        } else {
+          plan_launches(taken, problem, ElementBytes, chosen,
+                        choice_describer<ElementBytes, access>{result, facts, chosen});
+        }
+      });
 }
 
 /// What a call of transpose answers.

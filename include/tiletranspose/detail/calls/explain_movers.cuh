@@ -184,109 +184,108 @@ size_type tile_row_sectors(size_type at, size_type bytes) {
     return lane_sectors(at, bytes / load, load, load);
   }
 }
+
+/// Says of the launches of a transpose, which are alike, what its mover does, and adds them up.
 template <int ElementBytes, int AccessBytes>
-void describe(explanation& result, tile_mover<ElementBytes, AccessBytes> mover,
-              const transpose_facts& facts, const choice& chosen,
-              const launch_plan<tile_arguments>& plan) {
-  mover.with_shape(chosen.access, [&](auto tuned) {
-    using shape = typename decltype(tuned)::type;
-    const tile_arguments& tile = plan.arguments;
-    result.mover = "tile";
-    result.tile_rows = shape::tile_rows;
-    result.tile_cols = tile.tile_cols;
-    result.load_bytes = decltype(tuned)::policy.load_bytes;
-    result.store_bytes = decltype(tuned)::policy.store_bytes;
-    // Rows that are read again: tiles reach back by their skew or, where segments are joined, forward.
-    const bool skewed = tile.sector_mask != 0;
-    const size_type tiles = divide_up(facts.ny, shape::tile_rows);
-    const size_type again = skewed ? shape::skew_rows * (tiles - (tile.cols_touch ? 0 : 1)) : 0;
-    const size_type row_bytes = facts.row_bytes();
-    result.memory = {0, tile.cols_touch ? 1 : mean_output_sectors(facts, shape::store_bytes),
-                     explained_bound::proved, 1, larger(shape::drain_ways, shape::next_word_ways)};
-    // Else the ends of rows, which are loaded singly, weigh much.
-    constexpr bool has_ends = shape::deals_loads || shape::shifts_loads;
-    if (!has_ends || tile.rows_touch || row_bytes >= 2048) {
-      result.memory.sectors_read =
-          (1 + static_cast<double>(again) / static_cast<double>(facts.ny)) *
-          mean_sectors(facts, true, row_bytes, tile.tile_cols * ElementBytes,
-                       tile_row_sectors<shape>);
-    }
-  });
-}
-template <int ElementBytes>
-void describe(explanation& result, vector_mover<ElementBytes>, const transpose_facts& facts,
-              const choice&, const launch_plan<vector_tile_arguments>&) {
-  using tile = vector_shape<ElementBytes>;
-  result.mover = "tile";
-  result.tile_rows = result.tile_cols = tile::tile_cols;
-  result.load_bytes = result.store_bytes = max_access_bytes;
-  result.memory = {mean_sectors(facts, true, vector_tile_row_bytes),
-                   mean_sectors(facts, false, vector_tile_row_bytes), explained_bound::proved, 1,
-                   tile::drain_ways};
-}
-template <class Mover>
-void describe(explanation& result, Mover, const transpose_facts& facts, const choice& chosen,
-              const launch_plan<axes_tile_arguments<int>>&) {
-  result.mover = "tile";
-  result.tile_rows = result.tile_cols = static_cast<size_type>(chosen.micro_side);
-  result.load_bytes = result.store_bytes = access_width(micro_elements * facts.element());
-}
-template <class Mover>
-void describe(explanation& result, Mover, const transpose_facts& facts, const choice&,
-              const launch_plan<vectorised_arguments>& plan) {
-  const vectorised_arguments& panel = plan.arguments;
-  result.mover = "vectorised panel";
-  result.load_bytes = result.store_bytes = max_access_bytes;
-  result.memory = {mean_sectors(facts, true, panel.in_side.segment.divisor * max_access_bytes),
-                   mean_sectors(facts, false, panel.out_side.segment.divisor * max_access_bytes),
-                   explained_bound::tested, 5, 5};
-}
-template <class Mover>
-void describe(explanation& result, Mover, const transpose_facts& facts, const choice& chosen,
-              const launch_plan<word_shifted_arguments>& plan) {
-  const word_shifted_arguments& panel = plan.arguments;
-  const word_shifted_shape shape = word_shifted_shape_of(facts.element_bytes, chosen.panels);
-  const size_type cols = shape.joins_rows ? facts.nx : panel.panel_cols;
-  const size_type column = panel.panel_matrices * panel.panel_rows * facts.element();
-  const double again = static_cast<double>(shape.skew_rows()) / panel.panel_rows;
-  result.mover = "word-shifted panel";
-  result.tile_rows = panel.panel_rows;
-  result.tile_cols = panel.panel_cols;
-  result.load_bytes = result.store_bytes = max_access_bytes;
-  result.memory = {
-      (1 + again) * mean_sectors(facts, true, cols * (shape.joins_rows ? column : facts.element())),
-      shape.joins_cols ? mean_sectors(facts, false, cols * column)
-                       : mean_output_sectors(facts, max_access_bytes),
-      explained_bound::missing, 0, 0};
-}
-template <class Mover>
-void describe(explanation& result, Mover, const transpose_facts& facts, const choice&,
-              const launch_plan<axes_panel_arguments>& plan) {
-  const auto access = static_cast<unsigned>(facts.access_bytes);
-  const axes_panel_arguments& panel = plan.arguments;
-  const size_type loads = panel_item_bytes(access, panel.pads);
-  const size_type stores = bytes_of_lane(access);
-  result.mover = "gathered panel";
-  result.load_bytes = static_cast<int>(loads);
-  result.store_bytes = static_cast<int>(stores);
-  // Of warps that go on to the next segment nothing is said.
-  const auto is_told = [](unsigned lanes) { return lanes % 32 == 0 || 32 % lanes == 0; };
-  if (!is_told(panel.from.lanes.divisor) || !is_told(panel.to.lanes.divisor)) { return; }
-  const auto sectors = [&](bool input, const side_segments& side, size_type width) {
-    const size_type length = side.length * size_type{access};
-    const size_type request = smaller<size_type>(side.lanes.divisor, 32) * width;
-    return mean_sectors(facts, input, length, length, [&](size_type at, size_type bytes) {
-      return request_sectors(at, bytes, input ? 1 : width, request);
-    });
-  };
-  result.memory = {sectors(true, panel.from, loads), sectors(false, panel.to, stores),
-                   explained_bound::missing, 0, 0};
-  if (panel.skew > 0) {  // what two panels stage, and no sector twice
-    result.memory.sectors_read *=
-        1 + static_cast<double>(panel.skew) / panel.split_part[panel.to.clip];
-    result.memory.sectors_written = 1;
+struct choice_describer {
+  explanation& result;
+  const transpose_facts& facts;
+  const choice& chosen;
+
+  template <class Arguments>
+  int operator()(const launch_plan<Arguments>& plan) const {
+    describe(plan.arguments);
+    return launch_counter{result}(plan);
   }
-}
+
+ private:
+  void describe(const tile_arguments& tile) const {
+    with_tile_shape<ElementBytes, AccessBytes>(chosen, [&](auto tuned) {
+      using shape = typename decltype(tuned)::type;
+      result.mover = "tile";
+      result.tile_rows = shape::tile_rows;
+      result.tile_cols = tile.tile_cols;
+      result.load_bytes = decltype(tuned)::policy.load_bytes;
+      result.store_bytes = decltype(tuned)::policy.store_bytes;
+      // Rows that are read again: tiles reach back by their skew or, where segments are joined, forward.
+      const bool skewed = tile.sector_mask != 0;
+      const size_type tiles = divide_up(facts.ny, shape::tile_rows);
+      const size_type again = skewed ? shape::skew_rows * (tiles - (tile.cols_touch ? 0 : 1)) : 0;
+      const size_type row_bytes = facts.row_bytes();
+      result.memory = {0, tile.cols_touch ? 1 : mean_output_sectors(facts, shape::store_bytes),
+                       explained_bound::proved, 1,
+                       larger(shape::drain_ways, shape::next_word_ways)};
+      // Else the ends of rows, which are loaded singly, weigh much.
+      constexpr bool has_ends = shape::deals_loads || shape::shifts_loads;
+      if (!has_ends || tile.rows_touch || row_bytes >= 2048) {
+        result.memory.sectors_read =
+            (1 + static_cast<double>(again) / static_cast<double>(facts.ny)) *
+            mean_sectors(facts, true, row_bytes, tile.tile_cols * ElementBytes,
+                         tile_row_sectors<shape>);
+      }
+    });
+  }
+  void describe(const vector_tile_arguments&) const {
+    using tile = vector_shape<ElementBytes>;
+    result.mover = "tile";
+    result.tile_rows = result.tile_cols = tile::tile_cols;
+    result.load_bytes = result.store_bytes = max_access_bytes;
+    result.memory = {mean_sectors(facts, true, vector_tile_row_bytes),
+                     mean_sectors(facts, false, vector_tile_row_bytes), explained_bound::proved, 1,
+                     tile::drain_ways};
+  }
+  void describe(const axes_tile_arguments<int>&) const {
+    result.mover = "tile";
+    result.tile_rows = result.tile_cols = static_cast<size_type>(chosen.micro_side);
+    result.load_bytes = result.store_bytes = access_width(micro_elements * facts.element());
+  }
+  void describe(const vectorised_arguments& panel) const {
+    result.mover = "vectorised panel";
+    result.load_bytes = result.store_bytes = max_access_bytes;
+    result.memory = {mean_sectors(facts, true, panel.in_side.segment.divisor * max_access_bytes),
+                     mean_sectors(facts, false, panel.out_side.segment.divisor * max_access_bytes),
+                     explained_bound::tested, 5, 5};
+  }
+  void describe(const word_shifted_arguments& panel) const {
+    const word_shifted_shape shape = word_shifted_shape_of(ElementBytes, chosen.panels);
+    const size_type cols = shape.joins_rows ? facts.nx : panel.panel_cols;
+    const size_type column = panel.panel_matrices * panel.panel_rows * facts.element();
+    const size_type row = cols * (shape.joins_rows ? column : facts.element());
+    const double again = static_cast<double>(shape.skew_rows()) / panel.panel_rows;
+    result.mover = "word-shifted panel";
+    result.tile_rows = panel.panel_rows;
+    result.tile_cols = panel.panel_cols;
+    result.load_bytes = result.store_bytes = max_access_bytes;
+    result.memory = {(1 + again) * mean_sectors(facts, true, row),
+                     shape.joins_cols ? mean_sectors(facts, false, cols * column)
+                                      : mean_output_sectors(facts, max_access_bytes),
+                     explained_bound::missing, 0, 0};
+  }
+  void describe(const axes_panel_arguments& panel) const {
+    const size_type loads = panel_item_bytes(AccessBytes, panel.pads);
+    const size_type stores = bytes_of_lane(AccessBytes);
+    result.mover = "gathered panel";
+    result.load_bytes = static_cast<int>(loads);
+    result.store_bytes = static_cast<int>(stores);
+    // Of warps that go on to the next segment nothing is said.
+    const auto is_told = [](unsigned lanes) { return lanes % 32 == 0 || 32 % lanes == 0; };
+    if (!is_told(panel.from.lanes.divisor) || !is_told(panel.to.lanes.divisor)) { return; }
+    const auto sectors = [&](bool input, const side_segments& side, size_type width) {
+      const size_type length = side.length * size_type{AccessBytes};
+      const size_type request = smaller<size_type>(side.lanes.divisor, 32) * width;
+      return mean_sectors(facts, input, length, length, [&](size_type at, size_type bytes) {
+        return request_sectors(at, bytes, input ? 1 : width, request);
+      });
+    };
+    result.memory = {sectors(true, panel.from, loads), sectors(false, panel.to, stores),
+                     explained_bound::missing, 0, 0};
+    if (panel.skew > 0) {  // what two panels stage, and no sector twice
+      result.memory.sectors_read *=
+          1 + static_cast<double>(panel.skew) / panel.split_part[panel.to.clip];
+      result.memory.sectors_written = 1;
+    }
+  }
+};
 
 /// Panels along several axes, by accesses of a width.
 inline void describe_panels(explanation& result, const relocation& move, int access,

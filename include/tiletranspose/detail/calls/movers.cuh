@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// From a choice, a value, to a mover, a type: what a call can never choose is not compiled. Plain C++17, host only.
+/// From a problem to a choice, a value, and on to a mover, a type: what a call can never choose is not compiled. Calls and
+/// what tt::explain says of them take this way together. Plain C++17, host only.
 
 #pragma once
 
@@ -15,116 +16,121 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// One element an access; small_launch.cuh plans and launches it.
-template <int ElementBytes, int AccessBytes>
-struct little_mover {};
-
-template <int ElementBytes>
-struct vector_mover {
-  using shape = vector_shape<ElementBytes>;
-  auto plan(const matrix_problem& problem, const choice&) const {
-    return plan_vector_tiles<shape>(problem);
-  }
+/// A mover for elements of a size and access.
+template <mover By, int ElementBytes, int AccessBytes>
+struct typed_mover {
+  static constexpr mover by = By;
+  static constexpr int access_bytes = AccessBytes;
 };
 
-template <int ElementBytes>
-struct micro_mover {
-  auto plan(const batch_problem& problem, const choice& chosen) const {
+/// The tuned_shape of tiles of an access, if the element has them.
+template <tile_access Access, int ElementBytes, int AccessBytes>
+using tile_shape_of =
+    tuned_shape<tuned_architecture, ElementBytes, AccessBytes,
+                has_tile(Access, ElementBytes, AccessBytes) ? Access : tile_access::any>;
+
+/// Calls visit with that of the access that a choice says. Precondition: has_tile.
+template <int ElementBytes, int AccessBytes, class Visit>
+auto with_tile_shape(const choice& chosen, Visit visit) {
+  switch (chosen.access) {
+    case tile_access::whole:
+      return visit(tile_shape_of<tile_access::whole, ElementBytes, AccessBytes>{});
+    case tile_access::tall:
+      return visit(tile_shape_of<tile_access::tall, ElementBytes, AccessBytes>{});
+    default:
+      return visit(tile_shape_of<tile_access::any, ElementBytes, AccessBytes>{});
+  }
+}
+
+/// What a mover would launch; small_launch.cuh plans little work.
+template <mover By, int ElementBytes, int AccessBytes>
+auto plan_of(typed_mover<By, ElementBytes, AccessBytes>, const batch_problem& problem,
+             const choice& chosen) {
+  if constexpr (By == mover::vector_tile) {
+    return plan_vector_tiles<vector_shape<ElementBytes>>(problem);
+  } else if constexpr (By == mover::micro_tile) {
     const relocation move = relocation_of(problem, ElementBytes, ElementBytes);
     launch_plan<axes_tile_arguments<int>> all{};  // one launch takes them
     plan_axes_tiles<int>(cut_micro_tiles(move, chosen.micro_side), move, 1,
                          [&](const auto& plan) { return all = plan, 0; });
     return all;
-  }
-};
-
-/// Tiles of every access that the element has: a choice says which.
-template <int ElementBytes, int AccessBytes>
-struct tile_mover {
-  /// Calls visit with the tuned_shape of an access. Precondition: has_tile.
-  template <class Visit>
-  static auto with_shape(tile_access access, Visit visit) {
-    switch (access) {
-      case tile_access::whole:
-        return visit(shape_of<tile_access::whole>{});
-      case tile_access::tall:
-        return visit(shape_of<tile_access::tall>{});
-      default:
-        return visit(shape_of<tile_access::any>{});
-    }
-  }
-  auto plan(const batch_problem& problem, const choice& chosen) const {
-    return with_shape(chosen.access, [&](auto tuned) {
+  } else if constexpr (By == mover::tile) {
+    return with_tile_shape<ElementBytes, AccessBytes>(chosen, [&](auto tuned) {
       using shape = decltype(tuned);
       return plan_tiles<typename shape::type>(problem, shape::policy.strip_width);
     });
-  }
-
- private:
-  template <tile_access Access>
-  using shape_of =
-      tuned_shape<tuned_architecture, ElementBytes, AccessBytes,
-                  has_tile(Access, ElementBytes, AccessBytes) ? Access : tile_access::any>;
-};
-
-template <int ElementBytes, int AccessBytes>
-struct gathered_mover {
-  auto plan(const batch_problem& problem, const choice& chosen) const {
-    return plan_gathered(problem, ElementBytes, AccessBytes, chosen.shared_bytes);
-  }
-};
-
-/// Panels of micro-blocks: of every size, and for bytes those of pixels, whose micro-blocks are no squares.
-template <int ElementBytes>
-struct vectorised_mover {
-  auto plan(const batch_problem& problem, const choice& chosen) const {
+  } else if constexpr (By == mover::vectorised_panel) {
     return plan_vectorised(problem, chosen.shape);
-  }
-};
-
-template <int ElementBytes>
-struct word_shifted_mover {
-  auto plan(const batch_problem& problem, const choice& chosen) const {
+  } else if constexpr (By == mover::word_shifted_panel) {
     return plan_word_shifted(problem, word_shifted_shape_of(ElementBytes, chosen.panels),
                              chosen.shared_bytes);
+  } else {
+    return plan_gathered(problem, ElementBytes, AccessBytes, chosen.shared_bytes);
   }
-};
+}
 
-/// Calls visit(mover) with the mover of a choice for elements of this size and access, one that these can have.
+template <mover By>
+using mover_constant = std::integral_constant<mover, By>;
+
+/// Calls visit(typed_mover) with the mover of a choice for elements of this size and access, one that these can have.
 template <int ElementBytes, int AccessBytes, class Visit>
 auto with_mover(const choice& chosen, Visit visit) {
+  const auto visit_by = [&](auto by) {
+    return visit(typed_mover<decltype(by)::value, ElementBytes, AccessBytes>{});
+  };
   if constexpr (has_little_work(ElementBytes, AccessBytes, true)) {
-    if (chosen.by == mover::little) { return visit(little_mover<ElementBytes, AccessBytes>{}); }
+    if (chosen.by == mover::little) { return visit_by(mover_constant<mover::little>{}); }
   }
   if constexpr (has_vector_tile(ElementBytes, AccessBytes)) {
-    if (chosen.by == mover::vector_tile) { return visit(vector_mover<ElementBytes>{}); }
+    if (chosen.by == mover::vector_tile) { return visit_by(mover_constant<mover::vector_tile>{}); }
   }
   if constexpr (has_micro_tile(ElementBytes, AccessBytes)) {
-    if (chosen.by == mover::micro_tile) { return visit(micro_mover<ElementBytes>{}); }
+    if (chosen.by == mover::micro_tile) { return visit_by(mover_constant<mover::micro_tile>{}); }
   }
   if constexpr (has_vectorised_panel(ElementBytes, AccessBytes)) {
-    if (chosen.by == mover::vectorised_panel) { return visit(vectorised_mover<ElementBytes>{}); }
+    if (chosen.by == mover::vectorised_panel) {
+      return visit_by(mover_constant<mover::vectorised_panel>{});
+    }
   }
   if constexpr (has_word_shifted_panel(ElementBytes, AccessBytes)) {
     if (chosen.by == mover::word_shifted_panel) {
-      return visit(word_shifted_mover<ElementBytes>{});
+      return visit_by(mover_constant<mover::word_shifted_panel>{});
     }
   }
   if constexpr (has_tile(tile_access::any, ElementBytes, AccessBytes)) {
-    if (chosen.by == mover::tile) { return visit(tile_mover<ElementBytes, AccessBytes>{}); }
+    if (chosen.by == mover::tile) { return visit_by(mover_constant<mover::tile>{}); }
   }
-  return visit(gathered_mover<ElementBytes, AccessBytes>{});
+  return visit_by(mover_constant<mover::gathered_panel>{});
 }
 
 /// Calls go(plan) for each launch of a problem, or of the parts that it has to be split into, until one returns not 0.
 template <class Mover, class Go>
 auto plan_launches(Mover mover, const batch_problem& problem, int element_bytes,
-                   const choice& chosen, Go go) -> decltype(go(mover.plan(problem, chosen))) {
-  const auto plan = mover.plan(problem, chosen);
+                   const choice& chosen, Go go) -> decltype(go(plan_of(mover, problem, chosen))) {
+  const auto plan = plan_of(mover, problem, chosen);
   if (plan.blocks <= max_blocks) { return go(plan); }
   const auto element = static_cast<size_type>(element_bytes);
   return split(problem, element, element, [&](const batch_problem& part) {
     return plan_launches(mover, part, element_bytes, chosen, go);
+  });
+}
+
+/// Chooses the mover for elements of a size and alignment, by the access that their addresses allow, and calls
+/// visit(typed_mover, facts, choice). most_shared() is what a block may ask the device for.
+template <int ElementBytes, int Alignment, class MostShared, class Visit>
+auto with_choice(const batch_problem& problem, MostShared most_shared, Visit visit) {
+  const size_type bits = address_bits_of(problem, Alignment);
+  return with_access<ElementBytes, Alignment>(bits, [&](auto width) {
+    constexpr int access = decltype(width)::value;
+    transpose_facts facts{problem, ElementBytes, access, bits, default_shared_bytes};
+    choice chosen = choose(facts);
+    // A rule before those that compare with it has no need of the device's shared memory.
+    if (asks_shared_bytes(chosen, facts)) {
+      facts.most_shared_bytes = most_shared();
+      chosen = choose(facts);
+    }
+    return with_mover<ElementBytes, access>(
+        chosen, [&](auto taken) { return visit(taken, facts, chosen); });
   });
 }
 

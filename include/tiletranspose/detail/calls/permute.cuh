@@ -26,7 +26,7 @@ cudaError_t move_axes(const axes_choice& chosen, const relocation& move, cudaStr
           constexpr int wide = decltype(bytes)::value;
           if constexpr (wide <= ElementBytes || (wide % 3 == 0 && wide != 3 * ElementBytes)) {
             return cudaErrorInvalidValue;
-          } else if constexpr (!is_wide_element(wide)) {
+          } else if constexpr (!is_power_of_two(wide)) {
             return launch_micro_tiles<wide>(copy, copy.move, stream);
           } else {
             return launch_copied_tiles<wide, wide>(copy, copy.move, stream);

@@ -3,12 +3,8 @@
 
 /// \file
 /// Which mover takes a transpose: an ordered list of rules over facts, of which the first that applies decides. No CUDA
-/// call, no launch, no template on the element. Plain C++17, host only.
-///
-/// A new rule is a function `bool rule(const transpose_facts&, choice&)` and a line of `transpose_rules`; the numbers that it
-/// compares with stand in the tuning tables of this folder. What a call can never take is not compiled, and tests/choice
-/// holds the rules to it. Rows, fused calls, permutes and calls in place have rules of their own; the table of calls in
-/// detail/README.md says where.
+/// call, no launch, no template on the element. Plain C++17, host only. How a rule is added, and where those of other calls
+/// stand, is said in detail/README.md.
 
 #pragma once
 
@@ -211,8 +207,7 @@ inline bool micro_blocks(const transpose_facts& facts, choice& chosen) {
     return false;
   }
   const relocation move = relocation_of(facts, facts.element(), facts.element());
-  return has_whole_blocks(cut_micro_tiles(move, side), move, micro_elements) &&
-         has_short_places(move);
+  return has_whole_blocks(move, choose_axes(move).x) && has_short_places(move);
 }
 inline bool filled_tiles(const transpose_facts& facts, choice&) {
   if (!pays_whole(facts) || !facts.sectors() || facts.batch == 1) { return false; }
@@ -275,26 +270,21 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
   const size_type elements = matrix * facts.batch;
   const bool few_columns = other.panels == panel_kind::few_columns;
   if (facts.has_short_segments_apart()) { return true; }
-  switch (other.by) {
-    case mover::gathered_panel:
-      if (facts.pointer_arrays && matrix <= most_lone_matrix) { return true; }
-      if (!(facts.nx <= facts.ny ? facts.in_dense() : facts.out_dense())) {
-        return elements * element <= least_apart_matrix_bytes;
-      }
-      if (facts.batch > 1 && !facts.pointer_arrays && element > 1 &&
-          smaller(facts.nx, facts.ny) > lone_side(facts.element_bytes) &&
-          matrix * element > large_matrix_bytes) {
-        return elements <= times_of_lone_matrices * limits.tile;
-      }
-      return work <= (few_columns && facts.row_bytes() > most_whole_row_bytes
-                          ? limits.shifted_columns
-                          : limits.gathered);
-    case mover::vectorised_panel:
-      return work <= limits.vectorised;
-    case mover::word_shifted_panel:
-      return work <= (few_columns ? limits.shifted_columns : limits.shifted);
-    default:
-      break;
+  if (other.by == mover::vectorised_panel) { return work <= limits.vectorised; }
+  if (other.by == mover::word_shifted_panel) {
+    return work <= (few_columns ? limits.shifted_columns : limits.shifted);
+  }
+  if (other.by == mover::gathered_panel) {
+    if (facts.pointer_arrays && matrix <= most_lone_matrix) { return true; }
+    if (!(facts.nx <= facts.ny ? facts.in_dense() : facts.out_dense())) {
+      return elements * element <= least_apart_matrix_bytes;
+    }
+    if (other.panels == panel_kind::small_matrices && element <= 2 &&
+        matrix * element > large_matrix_bytes) {
+      return 2 * work <= times_of_large_panels * limits.gathered;
+    }
+    const bool in_parts = few_columns && facts.row_bytes() > most_whole_row_bytes;
+    return work <= (in_parts ? limits.shifted_columns : limits.gathered);
   }
   if (smaller(facts.nx, facts.ny) <= lone_side(facts.element_bytes)) { return true; }
   if (facts.whole_rows()) { return elements <= limits.whole; }

@@ -50,7 +50,7 @@ inline element_order order_elements(const relocation& move, size_type block) {
   const int x = nearest_of(true, move, taken);
   const size_type most_first = most_first_extent_of(move.out_element);
   if (move.axes[y].extent > most_near_extent && move.axes[x].extent <= most_first) { take(x); }
-  if (!taken[y]) { take(y); }
+  take(y);
   const int nearest = nearest_of(true, move, taken);
   const size_type row_bytes = move.axes[y].extent * move.out_element;
   const bool shares_sectors =
@@ -228,7 +228,7 @@ inline void grow_sides(side_axes (&sides)[2], const relocation& move, int x,
     const int next = nearest_of(s == 0, move, taken);
     if (grown.count == 3 || next < 0) { return false; }
     const relocation_axis& axis = move.axes[next];
-    const long long stride = s == 0 ? axis.in_stride : axis.out_stride;
+    const long long stride = axis.stride(s == 0);
     const bool splits = !skewed && s == 1 && grown.extent * move.out_element % sector_bytes != 0;
     if (axis.extent > most_counted / grown.extent ||
         (goes_on ? stride != static_cast<long long>(grown.extent) ||
@@ -256,19 +256,13 @@ inline void fill_sides(axes_choice& choice, const relocation& move, int side) {
   grow_sides(choice.sides, move, choice.x, {extent, extent}, false);
 }
 
-/// Elements that follow each other on the side of a stride before it goes on along `axis`; repeated ones come last.
-inline size_type segment_before(const relocation& move, int axis,
-                                long long relocation_axis::*stride) {
+/// True where few elements follow each other on a side before it goes on along `axis`.
+inline bool has_short_segment(const relocation& move, bool input, int axis) {
   size_type elements = 1;
   for (int k = 0; k < move.rank; ++k) {
-    if (distance(move.axes[k].*stride) - 1 < distance(move.axes[axis].*stride) - 1) {
-      elements *= move.axes[k].extent;
-    }
+    if (is_nearer(move, input, k, axis)) { elements *= move.axes[k].extent; }
   }
-  return elements;
-}
-inline bool has_short_out_segment(const relocation& move, int axis) {
-  return segment_before(move, axis, &relocation_axis::out_stride) <= short_segment;
+  return elements <= short_segment;
 }
 
 /// True of a batch of matrices between whose rows, of less than `row_bytes` on one side, those of others lie: a tile of one
@@ -325,8 +319,8 @@ inline axes_choice choose_axes(const relocation& move) {
   if (!(steps_by_one && y <= 2 && rows_apart && forwards) ||
       is_interleaved(move, x, least_apart_row_bytes)) {
     const size_type shorter = smaller(choice.sides[0].extent, choice.sides[1].extent);
-    const bool long_segments = !has_short_out_segment(move, x) &&
-                               segment_before(move, y, &relocation_axis::in_stride) > short_segment;
+    const bool long_segments =
+        !has_short_segment(move, false, x) && !has_short_segment(move, true, y);
     const bool are_many = count_elements(move) * larger(move.in_element, move.out_element) >=
                           micro_limits_of(move.out_element).least_tiled;
     choice.mover = shorter > short_side_of(move.out_element) && long_segments && are_many

@@ -102,11 +102,6 @@ constexpr bool has_micro_blocks(size_type element_bytes) {
   return element_bytes <= 4 || element_bytes == 6;
 }
 
-/// Sizes of elements for which others are taken even where they do not go in micro-blocks.
-constexpr bool is_wide_element(size_type element_bytes) {
-  return element_bytes >= 2 && is_power_of_two(static_cast<int>(element_bytes));
-}
-
 /// Rows and columns of a tile of micro-blocks, where all are so many bytes: of few, smaller tiles are more blocks. And of a
 /// tile of a transpose, for which fewer kernels are enough.
 constexpr int micro_tile_side(size_type element_bytes, size_type bytes) {
@@ -126,13 +121,14 @@ inline bool fills_tiles(const axes_choice& choice) {
   return smaller(filled(choice.sides[0].extent, side), filled(choice.sides[1].extent, side)) >= 50;
 }
 
-/// True where rows of both sides are whole blocks of `count` elements, and aligned.
-inline bool has_whole_blocks(const axes_choice& choice, const relocation& move, size_type count) {
+/// True where rows of both sides are whole micro-blocks, and aligned. x: the fastest axis of the input.
+inline bool has_whole_blocks(const relocation& move, int x) {
+  constexpr size_type count = micro_elements;
   size_type odd = (reinterpret_cast<size_type>(move.in) | reinterpret_cast<size_type>(move.out)) %
                   static_cast<size_type>(access_width(count * move.in_element));
   for (int k = 0; k < move.rank; ++k) {
     const relocation_axis& axis = move.axes[k];
-    const bool fast_in = k == choice.x;
+    const bool fast_in = k == x;
     const bool fast_out = k == move.rank - 1;
     odd |= fast_in ? axis.in_stride != 1 : static_cast<size_type>(axis.in_stride) % count;
     odd |= fast_out ? axis.out_stride != 1 : static_cast<size_type>(axis.out_stride) % count;
@@ -145,8 +141,7 @@ inline bool has_whole_blocks(const axes_choice& choice, const relocation& move, 
 inline void take_micro_blocks(axes_choice& choice, const relocation& move) {
   const size_type bytes = count_elements(move) * move.in_element;
   if (choice.mover == axes_mover::tiles && has_micro_blocks(move.in_element) &&
-      bytes >= micro_limits_of(move.in_element).least &&
-      has_whole_blocks(choice, move, micro_elements)) {
+      bytes >= micro_limits_of(move.in_element).least && has_whole_blocks(move, choice.x)) {
     choice.together = micro_elements;
     fill_sides(choice, move, micro_tile_side(move.in_element, bytes));
     if (!fills_tiles(choice)) { fill_sides(choice, move, micro_tile_side(move.in_element, 0)); }
@@ -156,7 +151,7 @@ inline void take_micro_blocks(axes_choice& choice, const relocation& move) {
 /// Has elements that would be moved one by one go in micro-blocks, if they fill tiles: but not those that the output has in
 /// short segments, as where pixels are shuffled, for which blocks of elements touch whole lines.
 inline bool choose_filled_tiles(axes_choice& choice, const relocation& move) {
-  if (choice.x == move.rank - 1 || has_short_out_segment(move, choice.x)) { return false; }
+  if (choice.x == move.rank - 1 || has_short_segment(move, false, choice.x)) { return false; }
   axes_choice tiles = choice;
   tiles.mover = axes_mover::tiles;
   take_micro_blocks(tiles, move);
@@ -165,7 +160,8 @@ inline bool choose_filled_tiles(axes_choice& choice, const relocation& move) {
   return true;
 }
 
-/// Takes what stays together along the fastest axis for elements that change places in tiles; false where they do not.
+/// Takes what stays together along the fastest axis for elements that change places in tiles; false where they do not. Those
+/// that go neither in micro-blocks nor in word-shifted tiles are of 2, 4, 8 or 16 bytes.
 inline bool choose_wide_tiles(relocation& move, axes_choice& choice) {
   relocation wide = move;
   if ((!pack(wide) && !widen(wide)) || wide.in_element <= move.in_element) { return false; }
@@ -177,7 +173,7 @@ inline bool choose_wide_tiles(relocation& move, axes_choice& choice) {
   }
   take_micro_blocks(tiles, wide);
   if (tiles.mover != axes_mover::tiles ||
-      (tiles.together == 1 && !is_wide_element(wide.in_element) &&
+      (tiles.together == 1 && !is_power_of_two(static_cast<int>(wide.in_element)) &&
        !fits_word_shifted_tiles(tiles, wide))) {
     return false;
   }

@@ -56,13 +56,7 @@ constexpr small_problem small_transpose(const batch_problem& problem, int in_ele
 }
 
 constexpr const small_limits& small_limits_of(int element_bytes) {
-  const small_limits* found = small_tuning;
-  for (const small_limits& row : small_tuning) {
-    const bool is_nearer = row.element_bytes > found->element_bytes ||  //
-                           found->element_bytes > element_bytes;
-    if (row.element_bytes <= element_bytes && is_nearer) { found = &row; }
-  }
-  return *found;
+  return row_for(small_tuning, element_bytes);
 }
 static_assert(small_limits_of(1).element_bytes == 1,
               "tt: the rows of TILETRANSPOSE_SMALL_TUNING must have one of elements of 1 byte");
@@ -131,9 +125,9 @@ constexpr small_work work_of(const small_problem& problem) {
   const small_limits& limits = small_limits_of(problem.element_bytes);
   const size_type places = places_of(problem, small_tile_side(problem, 1));
   const size_type elements = elements_of(problem);
-  const size_type percent =
-      problem.fast.extent <= few_small_rows ? limits.direct_rows : limits.direct_columns;
-  const size_type most = problem.is_dual          ? most_direct_dual
+  const bool few_rows = problem.fast.extent <= few_small_rows;
+  const size_type percent = few_rows ? limits.direct_rows : limits.direct_columns;
+  const size_type most = problem.is_dual          ? most_direct_dual(problem.kept_bytes, few_rows)
                          : problem.pointer_arrays ? most_direct_pointers
                                                   : percent;
   const bool direct = 100 * elements <= smaller(percent, most) * places;
@@ -141,7 +135,8 @@ constexpr small_work work_of(const small_problem& problem) {
                        problem.slow.extent < problem.fast.extent && problem.batch == 1 &&
                        problem.element_bytes >= 4 && problem.element_bytes < 16;
   const auto bytes = static_cast<size_type>(problem.element_bytes);
-  const size_type as_long = is_slow ? elements * bytes : direct_halves * elements / 2;
+  const size_type halves = bytes < 8 ? direct_halves : direct_halves_of_wide;
+  const size_type as_long = is_slow ? elements * bytes : halves * elements / 2;
   return {direct, direct ? as_long : places};
 }
 

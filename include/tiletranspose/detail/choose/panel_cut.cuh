@@ -2,11 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// How a relocation is cut into panels: parts of which the input and the output each hold a few long contiguous segments.
-/// Pure functions, plain C++17, host only.
-///
-/// A side's *segment* runs along its fastest axes as long as these follow each other in its memory: along whole ones, and
-/// along a part of the last. Where the fastest axes are short, several of them make up a segment.
+/// How a relocation is cut into panels: parts of which the input and the output each hold a few long contiguous segments, as
+/// detail/README.md describes them. Pure functions, plain C++17, host only.
 
 #pragma once
 

@@ -68,7 +68,6 @@ inline constexpr byte_tile_row byte_tile_tuning[] = {
     {byte_tiles::little, 4, 48, 16, 8, 1024},   //
     {byte_tiles::little, 5, 32, 16, 8, 1024},   // 601 rows of 12 bytes 8.0, 5.9
     {byte_tiles::little, 17, 16, 32, 4, 1024},  // of 31 bytes 16.1, 12.1
-    {byte_tiles::aligned, 1, 64, 64, 8, 896},   //
     {byte_tiles::aligned, 3, 128, 64, 8, 896},  // 84, 89; 64 rows a tile 88
     {byte_tiles::aligned, 4, 64, 64, 8, 896},   //
     {byte_tiles::aligned, 11, 32, 64, 4, 896},  // 83, 88

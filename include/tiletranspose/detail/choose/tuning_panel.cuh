@@ -14,10 +14,9 @@ namespace detail {
 /// What a panel is made of.
 enum class panel_kind {
   none,
-  few_columns,     ///< some rows of a matrix of few columns
-  few_rows,        ///< some columns of a matrix of few rows
-  small_matrices,  ///< several matrices of a batch, or one
-  segments         ///< of vectorised ones: some columns of matrices that are too large for a panel
+  few_columns,  ///< some rows of a matrix of few columns
+  few_rows,  ///< some columns of a matrix of few rows; of vectorised ones, of a batch's large matrices, too
+  small_matrices  ///< several matrices of a batch, or one
 };
 
 /// Blocks of word-shifted panels that share a multiprocessor as far as registers go.

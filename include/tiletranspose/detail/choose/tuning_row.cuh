@@ -29,5 +29,17 @@ struct tuning_row {
   constexpr operator size_type() const { return value; }
 };
 
+/// The row of a table for elements of a size: theirs, or that of the next smaller size.
+template <class Row, int Count>
+constexpr const Row& row_for(const Row (&rows)[Count], int element_bytes) {
+  const Row* found = rows;
+  for (const Row& row : rows) {
+    const bool is_nearer =
+        row.element_bytes > found->element_bytes || found->element_bytes > element_bytes;
+    if (row.element_bytes <= element_bytes && is_nearer) { found = &row; }
+  }
+  return *found;
+}
+
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

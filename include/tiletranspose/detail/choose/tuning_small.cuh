@@ -93,17 +93,26 @@ inline constexpr size_type lone_dual_side = tuning_row{
 /// Outputs whose rows have so few elements have `direct_rows`: what is written directly are whole sectors.
 inline constexpr size_type few_small_rows = 64;
 
-/// With two outputs, of which one has the input's rows, so many percent are moved directly at most.
-inline constexpr size_type most_direct_dual =
-    tuning_row{25, "2026-11-26", "us, in tiles, directly: 10 rows of bytes 3.4, 5.2"};
+/// With two outputs, of which one has the input's rows, so many percent are moved directly at most: lanes write that one in
+/// rows that lie apart, and the fewer the wider elements are. On 2026-11-28, us directly and in tiles, 23 MB: 8 columns of 3
+/// bytes 59, 22, 4 of 12 bytes 25, 8, 4 of 3 bytes 27, 39; 8 rows of floats 8.3, 9.5.
+constexpr size_type most_direct_dual(int kept_bytes, bool few_rows) {
+  if (kept_bytes <= 2) { return 25; }
+  if (few_rows) { return kept_bytes == 3 ? 16 : 25; }
+  return kept_bytes > 8 && kept_bytes < 16 ? 7 : 13;
+}
 
 /// The same behind arrays of pointers, where each element waits for two of them.
 inline constexpr size_type most_direct_pointers =
     tuning_row{36, "2026-11-26", "us, in tiles, directly: 10 of 41 x 41 floats 1.27, 1.33"};
 
-/// Elements that are moved directly take as long as so many halves of a place; of a few columns, of which a warp writes many
-/// short segments, and of 4 to 15 bytes, each byte as long as a place.
-inline constexpr size_type direct_halves = 3;
+/// Elements that are moved directly take as long as so many halves of a place, those of 8 bytes and more
+/// `direct_halves_of_wide`; of a few columns, of which a warp writes many short segments, and of 4 to 15 bytes, each byte as
+/// long as a place.
+inline constexpr size_type direct_halves = tuning_row{
+    4, "2026-11-28", "times of panels: 3 columns of bytes, 1.3 MB 0.83, of a batch 2 MB 1.4"};
+inline constexpr size_type direct_halves_of_wide =
+    tuning_row{3, "2026-11-28", "the same: 9 rows of doubles, 26 MB 0.93; 12 bytes, 16 MB 0.96"};
 inline constexpr size_type most_long_segments = tuning_row{
     3, "2026-11-27", "directly, panels: 8 MB, 8 floats 70, 121; 12 bytes, 4 111, 123, 3 138, 119"};
 
@@ -124,11 +133,15 @@ inline constexpr size_type most_lone_matrix =
     tuning_row{1024, "2026-11-26", "us, panels, little: 38 x 38 bytes 214, 190; floats 225, 281"};
 
 /// Matrices of a batch of so few elements, of 2 and 4 bytes three times as many, that have no panel leave large tiles partly
-/// empty, and panels of one matrix that are larger than `large_matrix_bytes` are few: of both more than `tile` is little work.
+/// empty: so many times `tile` is little work.
 inline constexpr size_type most_lone_tile_elements = tuning_row{
     32'768, "2026-11-27", "tiles, little: bytes, 238 x 238 us 33, 49; halves, 271 x 264 % 61, 86"};
 inline constexpr size_type times_of_lone_matrices =
     tuning_row{3, "2026-11-26", "us, panels, little: 74 x 74 of 12 bytes, 16 MB 14.2, 7.9"};
+
+/// Panels of one matrix of bytes or halves that is larger than `large_matrix_bytes` are few: halves of `gathered`.
+inline constexpr size_type times_of_large_panels = tuning_row{
+    3, "2026-11-28", "us, panels, little: 330 x 330 bytes, 4 MB 10.0, 5.6, 8 MB 10.2, 10.0"};
 
 /// Rows up to this are counted together with their neighbours: 59 x 257 bytes 1.11 us, else 1.19; 137 x 139 1.23, 1.13.
 inline constexpr size_type short_row = 100;

@@ -96,7 +96,7 @@ inline vectorised_shape choose_vectorised(const batch_problem& problem, int elem
   const bool segments = problem.batch > 1 && out_dense && element >= 4 && !cached &&
                         ny * 128 <= vectorised_bytes(large_vectorised_threads) &&
                         multiples(problem.in_stride_bytes, nx, sector_bytes);
-  return of(segments ? panel_kind::segments : panel_kind::none, large_vectorised_threads);
+  return of(segments ? panel_kind::few_rows : panel_kind::none, large_vectorised_threads);
 }
 
 // How far apart groups of micro-blocks lie in shared memory, and in which order threads take them.
@@ -196,69 +196,54 @@ constexpr size_type cut_side(const vectorised_shape& shape, size_type extent,
 /// How matrices are cut into panels that choose_vectorised chose.
 inline launch_plan<vectorised_arguments> plan_vectorised(const batch_problem& problem,
                                                          const vectorised_shape& shape) {
-  const panel_kind kind = shape.kind;
+  const bool matrices = shape.kind == panel_kind::small_matrices;  // are the parts of a panel
+  const bool down_matrix = shape.kind == panel_kind::few_columns;  // or rows of micro-blocks
+  const bool across_matrix = !matrices && !down_matrix;            // or columns of them
   const auto element = static_cast<size_type>(shape.element_bytes);
   const auto rows = static_cast<size_type>(shape.rows);
   const auto cols = static_cast<size_type>(shape.cols);
-  const size_type row_bytes = problem.nx * element;
-  const size_type col_bytes = problem.ny * element;
-  const size_type matrix_bytes = problem.nx * col_bytes;
-  launch_plan<vectorised_arguments> plan{{}, 0, shape.threads, 0};
+  const size_type part_rows = down_matrix ? rows : problem.ny;
+  const size_type part_cols = across_matrix ? cols : problem.nx;
+  const size_type part_bytes = part_rows * part_cols * element;
+  const size_type parts =
+      matrices ? problem.batch : problem.ny / part_rows * (problem.nx / part_cols);
+  const size_type panel_parts =
+      matrices ? smaller(problem.batch, static_cast<size_type>(shape.panel_bytes()) / part_bytes)
+      : down_matrix ? cut_side(shape, problem.ny, problem.nx * element) / rows
+                    : cut_side(shape, problem.nx, problem.ny * element) / cols;
+  const size_type panels = divide_up(parts, panel_parts);
+  const size_type accesses = panel_parts * part_bytes / max_access_bytes;
+  const size_type down = part_rows / rows * (down_matrix ? panel_parts : 1);  // micro-blocks
+  const size_type across = part_cols / cols * (across_matrix ? panel_parts : 1);
+  const size_type in_groups = matrices ? panel_parts * down : down;
+  const size_type out_groups = shape.pixels() ? 1 : matrices ? panel_parts * across : across;
+  const auto describe = [&](size_type segments, size_type groups, size_type length,
+                            size_type stride_bytes, size_type batch_bytes) {
+    const size_type part = part_bytes / segments;
+    return panel_side{batch_bytes,
+                      panel_parts * part,
+                      stride_bytes,
+                      divider(accesses / segments),
+                      static_cast<unsigned>(part),
+                      static_cast<unsigned>(length * element),
+                      divider(accesses / groups),
+                      0,
+                      0};
+  };
+  launch_plan<vectorised_arguments> plan{
+      {}, (matrices ? 1 : problem.batch) * panels, shape.threads, 0};
+  if (parts > max_blocks) { plan.blocks = parts; }  // they are counted, too
   vectorised_arguments& arguments = plan.arguments;
   panel_side& in = arguments.in_side;
   panel_side& out = arguments.out_side;
-  size_type matrices = 1;  // of a panel
-  size_type panel_rows = problem.ny;
-  size_type panel_cols = problem.nx;
-  size_type parts = problem.batch;
-  size_type panel_parts = 1;
-  size_type in_segments = 1;
-  size_type out_segments = 1;
-  if (kind == panel_kind::small_matrices) {
-    matrices = smaller(problem.batch, static_cast<size_type>(shape.panel_bytes()) / matrix_bytes);
-    panel_parts = matrices;
-    arguments.part_rows = static_cast<unsigned>(problem.ny / rows);
-    arguments.all_cols = static_cast<unsigned>(problem.nx / cols);
-    in.part = out.part = static_cast<unsigned>(matrix_bytes);
-  } else if (kind == panel_kind::few_columns) {
-    panel_rows = cut_side(shape, problem.ny, row_bytes);
-    parts = problem.ny / rows;
-    panel_parts = panel_rows / rows;
-    arguments.part_rows = 1;
-    arguments.all_cols = static_cast<unsigned>(problem.nx / cols);
-    in.part = static_cast<unsigned>(rows * row_bytes);
-    out.part = static_cast<unsigned>(rows * element);
-    out_segments = problem.nx;
-  } else {
-    panel_cols = cut_side(shape, problem.nx, col_bytes);
-    parts = problem.nx / cols;
-    panel_parts = panel_cols / cols;
-    arguments.all_rows = static_cast<unsigned>(problem.ny / rows);
-    arguments.part_cols = 1;
-    in.part = static_cast<unsigned>(shape.access());
-    out.part = static_cast<unsigned>(cols * col_bytes);
-    in_segments = problem.ny;
-  }
-  const size_type panels = divide_up(parts, panel_parts);
-  plan.blocks = (kind == panel_kind::small_matrices ? 1 : problem.batch) * panels;
-  if (parts > max_blocks) { plan.blocks = parts; }  // they are counted, too
-  const size_type accesses = matrices * panel_rows * panel_cols * element / max_access_bytes;
-  const size_type down = panel_rows / rows;  // micro-blocks
-  const size_type across = panel_cols / cols;
-  const size_type in_groups = matrices * down;
-  const size_type out_groups = shape.pixels() ? 1 : matrices * across;
-  const auto describe = [&](panel_side& side, size_type segments, size_type groups,
-                            size_type length, size_type stride_bytes, size_type batch_bytes) {
-    side.batch_bytes = batch_bytes;
-    side.panel_bytes = panel_parts * side.part;
-    side.segment_bytes = stride_bytes;
-    side.segment = divider(accesses / segments);
-    side.row_bytes = static_cast<unsigned>(length * element);
-    side.group = divider(accesses / groups);
-  };
-  describe(in, in_segments, in_groups, panel_cols, problem.in_stride_bytes, problem.in_batch_bytes);
-  describe(out, out_segments, out_groups, panel_rows, problem.out_stride_bytes,
-           problem.out_batch_bytes);
+  in = describe(across_matrix ? problem.ny : 1, in_groups, across * cols, problem.in_stride_bytes,
+                problem.in_batch_bytes);
+  out = describe(down_matrix ? problem.nx : 1, out_groups, down * rows, problem.out_stride_bytes,
+                 problem.out_batch_bytes);
+  (across_matrix ? arguments.all_rows : arguments.part_rows) =
+      static_cast<unsigned>(part_rows / rows);
+  (across_matrix ? arguments.part_cols : arguments.all_cols) =
+      static_cast<unsigned>(part_cols / cols);
 
   const auto words = static_cast<unsigned>(shape.access() / 4);
   arguments.strip_shift = strip_shift(words, in_groups, across);

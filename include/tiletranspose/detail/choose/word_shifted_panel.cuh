@@ -107,6 +107,13 @@ constexpr size_type congruent_pitch(size_type least, size_type stride, size_type
   return least + (stride - least) % modulus;
 }
 
+/// About `cols` columns of a row, in whole words: the last part of the row has those of one, too.
+constexpr size_type whole_columns(size_type nx, size_type cols, size_type word_elements) {
+  cols = divide_up(cols, word_elements) * word_elements;
+  while (nx % cols > 0 && nx % cols < word_elements) { cols -= word_elements; }
+  return cols;
+}
+
 /// Columns of a matrix, one a block, that are transposed at a time: all, or even parts.
 inline size_type choose_part(size_type nx, size_type column_bytes, size_type word_elements,
                              size_type shared_bytes) {
@@ -120,9 +127,7 @@ inline size_type choose_part(size_type nx, size_type column_bytes, size_type wor
   const size_type most = 2 * (third / word_elements * word_elements) >= nx ? third : half;
   if (most == nx || nx < least_parted_bytes / 4 * word_elements) { return nx; }
   const size_type parts = divide_up(nx, most / word_elements * word_elements);
-  size_type part = divide_up(divide_up(nx, parts), word_elements) * word_elements;
-  while (nx % part > 0 && nx % part < word_elements) { part -= word_elements; }
-  return part;
+  return whole_columns(nx, divide_up(nx, parts), word_elements);
 }
 
 /// Columns of a panel of few rows: such that warps read rows by whole rounds, wherever they start, or by parts of
@@ -130,31 +135,15 @@ inline size_type choose_part(size_type nx, size_type column_bytes, size_type wor
 inline size_type cut_columns(const word_shifted_shape& shape, size_type nx, size_type ny) {
   constexpr size_type access = max_access_bytes;
   const auto element = static_cast<size_type>(shape.element_bytes);
-  const size_type word_elements = shape.word_elements();
   const size_type lanes = ny <= most_few_columns ? 32 : ny <= most_rows_by_half_rounds ? 16 : 8;
   const size_type round = lanes * access;
   const size_type row = larger<size_type>(shifted_rows_bytes / (ny * round), 1) * round;
   size_type cols = (row - access - 4) / element;
-  if (nx < 2 * cols) {
-    cols = divide_up(nx, divide_up(nx * ny * element, shifted_rows_bytes));
-    cols = divide_up(cols, word_elements) * word_elements;
-  }
-  while (nx % cols > 0 && nx % cols < word_elements) {
-    cols -= word_elements;
-  }  // of a last panel, too
-  return cols;
+  if (nx < 2 * cols) { cols = divide_up(nx, divide_up(nx * ny * element, shifted_rows_bytes)); }
+  return whole_columns(nx, cols, shape.word_elements());
 }
 
-struct word_shifted_arguments {
-  const unsigned char* in;
-  unsigned char* out;
-  size_type in_stride_bytes;
-  size_type out_stride_bytes;
-  size_type in_batch_bytes;
-  size_type out_batch_bytes;
-  size_type nx;
-  size_type ny;
-  size_type batch;
+struct word_shifted_arguments : batch_problem {
   unsigned panel_matrices;  ///< the panel, in elements of the input
   unsigned panel_rows;
   unsigned panel_cols;  ///< of matrices: that are transposed and drained at a time
@@ -179,7 +168,7 @@ struct word_shifted_arguments {
   divider last_accesses;  ///< and of one that ends with the row
 };
 
-/// How matrices are cut into panels, and where these lie in shared memory: a plan without addresses and walks. Precondition:
+/// How matrices are cut into panels, and where these lie in shared memory: a plan without walks. Precondition:
 /// takes_word_shifted says so of the shape's kind.
 /// \param shared_bytes  what a block may ask for
 inline launch_plan<word_shifted_arguments> cut_word_shifted(const batch_problem& problem,
@@ -236,6 +225,7 @@ inline launch_plan<word_shifted_arguments> cut_word_shifted(const batch_problem&
   const size_type out_place = divide_up(in_bytes, sector_bytes) * sector_bytes + skew * element;
   launch_plan<word_shifted_arguments> plan{
       {}, divide_up(problem.batch, matrices) * panels, shape.threads, out_place + out_bytes};
+  static_cast<batch_problem&>(plan.arguments) = problem;
   plan.arguments.panel_matrices = static_cast<unsigned>(matrices);
   plan.arguments.panel_rows = static_cast<unsigned>(rows);
   plan.arguments.panel_cols = static_cast<unsigned>(cols);
@@ -282,7 +272,7 @@ inline panel_walks choose_walks(size_type columns, size_type matrices, size_type
   return best;
 }
 
-/// As cut_word_shifted, with addresses and walks.
+/// As cut_word_shifted, with walks.
 inline launch_plan<word_shifted_arguments> plan_word_shifted(const batch_problem& problem,
                                                              const word_shifted_shape& shape,
                                                              size_type shared_bytes) {
@@ -291,23 +281,10 @@ inline launch_plan<word_shifted_arguments> plan_word_shifted(const batch_problem
   const size_type word_elements = shape.word_elements();
   launch_plan<word_shifted_arguments> plan = cut_word_shifted(problem, shape, shared_bytes);
   word_shifted_arguments& arguments = plan.arguments;
-  arguments.in = static_cast<const unsigned char*>(problem.in);
-  arguments.out = static_cast<unsigned char*>(problem.out);
-  arguments.in_stride_bytes = problem.in_stride_bytes;
-  arguments.out_stride_bytes = problem.out_stride_bytes;
-  arguments.in_batch_bytes = problem.batch > 1 ? problem.in_batch_bytes : 0;
-  arguments.out_batch_bytes = problem.batch > 1 ? problem.out_batch_bytes : 0;
-  arguments.nx = problem.nx;
-  arguments.ny = problem.ny;
-  arguments.batch = problem.batch;
   arguments.rows_backwards = problem.in_stride_bytes != problem.nx * element;
   arguments.cols_backwards = problem.out_stride_bytes != problem.ny * element;
-  const size_type in_bits = reinterpret_cast<size_type>(arguments.in) | arguments.in_stride_bytes |
-                            arguments.in_batch_bytes;
-  const size_type out_bits = reinterpret_cast<size_type>(arguments.out) |
-                             arguments.out_stride_bytes | arguments.out_batch_bytes;
-  arguments.in_words = in_bits % 4 == 0;
-  arguments.shifts_output = out_bits % 4 != 0;
+  arguments.in_words = row_bits_of(problem, true) % 4 == 0;
+  arguments.shifts_output = row_bits_of(problem, false) % 4 != 0;
   const size_type rows = arguments.panel_rows;
   const size_type cols = arguments.panel_cols;
   if (!shape.joins_rows) {

@@ -60,46 +60,45 @@ class stream_mark {
 /// CUDA's copies of rows take rows that lie closer together than this, in bytes.
 inline constexpr size_type most_pitch_bytes = size_type{1} << 31;
 
+/// Two devices whose kernels cannot reach each other's memory: CUDA takes what is copied through the host.
+struct devices_apart {
+  int out;
+  int in;
+};
+
 /// Copies `rows` rows of `row_bytes` bytes between any memories that one address space names: this GPU's, another's, the
 /// host's. Rows that follow each other without a gap on both sides are one; those too far apart are copied one by one.
 inline cudaError_t copy_rows(void* out, size_type out_pitch, const void* in, size_type in_pitch,
-                             size_type row_bytes, size_type rows, cudaStream_t stream) {
+                             size_type row_bytes, size_type rows, cudaStream_t stream,
+                             const devices_apart* apart = nullptr) {
   if (rows == 0 || row_bytes == 0) { return cudaSuccess; }
-  if (rows == 1 || (out_pitch == row_bytes && in_pitch == row_bytes)) {
-    return cudaMemcpyAsync(out, in, row_bytes * rows, cudaMemcpyDefault, stream);
-  }
-  if (out_pitch < most_pitch_bytes && in_pitch < most_pitch_bytes) {
-    return cudaMemcpy2DAsync(out, out_pitch, in, in_pitch, row_bytes, rows, cudaMemcpyDefault,
-                             stream);
-  }
-  for (size_type row = 0; row < rows; ++row) {
-    const cudaError_t status =
-        cudaMemcpyAsync(static_cast<unsigned char*>(out) + row * out_pitch,
-                        static_cast<const unsigned char*>(in) + row * in_pitch, row_bytes,
-                        cudaMemcpyDefault, stream);
-    if (status != cudaSuccess) { return status; }
-  }
-  return cudaSuccess;
-}
-
-/// The same between two devices whose kernels cannot reach each other's memory: CUDA takes the bytes through the host.
-inline cudaError_t copy_rows_between(void* out, size_type out_pitch, int out_device, const void* in,
-                                     size_type in_pitch, int in_device, size_type row_bytes,
-                                     size_type rows, cudaStream_t stream) {
   auto* const to = static_cast<unsigned char*>(out);
   auto* const from = static_cast<unsigned char*>(const_cast<void*>(in));
+  const auto copy_row = [&](size_type row, size_type bytes) {
+    void* const place = to + row * out_pitch;
+    const void* const source = from + row * in_pitch;
+    return apart == nullptr
+               ? cudaMemcpyAsync(place, source, bytes, cudaMemcpyDefault, stream)
+               : cudaMemcpyPeerAsync(place, apart->out, source, apart->in, bytes, stream);
+  };
+  if (rows == 1 || (out_pitch == row_bytes && in_pitch == row_bytes)) {
+    return copy_row(0, row_bytes * rows);
+  }
   if (out_pitch < most_pitch_bytes && in_pitch < most_pitch_bytes) {
+    if (apart == nullptr) {
+      return cudaMemcpy2DAsync(to, out_pitch, from, in_pitch, row_bytes, rows, cudaMemcpyDefault,
+                               stream);
+    }
     cudaMemcpy3DPeerParms copy{};
-    copy.dstDevice = out_device;
+    copy.dstDevice = apart->out;
     copy.dstPtr = {to, out_pitch, row_bytes, rows};
-    copy.srcDevice = in_device;
+    copy.srcDevice = apart->in;
     copy.srcPtr = {from, in_pitch, row_bytes, rows};
     copy.extent = {row_bytes, rows, 1};
     return cudaMemcpy3DPeerAsync(&copy, stream);
   }
   for (size_type row = 0; row < rows; ++row) {
-    const cudaError_t status = cudaMemcpyPeerAsync(
-        to + row * out_pitch, out_device, from + row * in_pitch, in_device, row_bytes, stream);
+    const cudaError_t status = copy_row(row, row_bytes);
     if (status != cudaSuccess) { return status; }
   }
   return cudaSuccess;

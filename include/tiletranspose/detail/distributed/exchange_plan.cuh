@@ -25,6 +25,9 @@ struct exchange_slice {
   size_type bytes;
 };
 
+/// Which messages of a rank are meant.
+enum class messages { sent, received };
+
 /// Messages start on lines of the L2 cache.
 inline constexpr size_type slice_alignment = 256;
 
@@ -87,8 +90,8 @@ struct exchange_plan {
   constexpr exchange_plan seen_by(int other) const {
     exchange_plan result = *this;
     result.rank = other;
-    result.send_bytes = result.for_each(true, 0, [](const exchange_slice&) {});
-    result.receive_bytes = result.for_each(false, 0, [](const exchange_slice&) {});
+    result.send_bytes = result.for_each(messages::sent, 0, [](const exchange_slice&) {});
+    result.receive_bytes = result.for_each(messages::received, 0, [](const exchange_slice&) {});
     return result;
   }
 
@@ -112,30 +115,19 @@ struct exchange_plan {
     return result;
   }
 
-  /// Calls use(slice) for every message that this rank sends in a step, and so for what it receives. It sends to the next
-  /// rank first, and receives from the one before first: where messages go one after the other, no rank has two at once.
-  template <class Use>
-  constexpr void for_each_sent(size_type step, Use use) const {
-    for_each(true, step, use);
-  }
-  template <class Use>
-  constexpr void for_each_received(size_type step, Use use) const {
-    for_each(false, step, use);
-  }
   /// What stays on this rank, in slices too.
   constexpr exchange_slice kept(size_type step) const { return slice(step, rank, rank); }
 
- private:
-  constexpr bool cuts_columns() const { return columns.total >= rows.total; }
-
+  /// Calls use(slice) for every message that this rank sends in a step, or for what it receives. It sends to the next
+  /// rank first, and receives from the one before first: where messages go one after the other, no rank has two at once.
   /// Returns the bytes of a buffer's half. A message has as many as that of the first step, which is the longest.
   template <class Use>
-  constexpr size_type for_each(bool sent, size_type step, Use use) const {
+  constexpr size_type for_each(messages way, size_type step, Use use) const {
     size_type offset = 0;
     for (int i = 1; i < ranks; ++i) {
-      const int peer = (rank + (sent ? i : ranks - i)) % ranks;
-      const int from = sent ? rank : peer;
-      const int to = sent ? peer : rank;
+      const int peer = (rank + (way == messages::sent ? i : ranks - i)) % ranks;
+      const int from = way == messages::sent ? rank : peer;
+      const int to = way == messages::sent ? peer : rank;
       exchange_slice message = slice(step, from, to);
       message.peer = peer;
       message.offset = offset;
@@ -144,6 +136,9 @@ struct exchange_plan {
     }
     return offset;
   }
+
+ private:
+  constexpr bool cuts_columns() const { return columns.total >= rows.total; }
 };
 
 }  // namespace detail

@@ -76,12 +76,12 @@ struct nccl_transport {
   cudaError_t transfer(const exchange_plan& plan, size_type step, const unsigned char* sent,
                        unsigned char* received, cudaStream_t stream) const {
     return nccl_group(comm, [&](auto add) {
-      plan.for_each_sent(step, [&](const exchange_slice& slice) {
+      plan.for_each(messages::sent, step, [&](const exchange_slice& slice) {
         add([&] {
           return ncclSend(sent + slice.offset, slice.bytes, ncclUint8, slice.peer, comm, stream);
         });
       });
-      plan.for_each_received(step, [&](const exchange_slice& slice) {
+      plan.for_each(messages::received, step, [&](const exchange_slice& slice) {
         add([&] {
           return ncclRecv(received + slice.offset, slice.bytes, ncclUint8, slice.peer, comm,
                           stream);
@@ -117,7 +117,7 @@ struct window_transport {
                   cudaStream_t stream) const {
     cudaError_t status = nccl_group(comm, [&](auto add) {
       if (sent != nullptr) {
-        plan.for_each_sent(step, [&](const exchange_slice& slice) {
+        plan.for_each(messages::sent, step, [&](const exchange_slice& slice) {
           add([&] {
             return ncclPutSignal(sent + slice.offset, slice.bytes, ncclUint8, slice.peer, window,
                                  landing_place(plan, step, slice.peer), 0, 0, 0, comm, stream);
@@ -141,7 +141,7 @@ struct window_transport {
   static size_type landing_place(const exchange_plan& plan, size_type step, int peer) {
     const exchange_plan theirs = plan.seen_by(peer);
     size_type place = 0;
-    theirs.for_each_received(step, [&](const exchange_slice& slice) {
+    theirs.for_each(messages::received, step, [&](const exchange_slice& slice) {
       if (slice.peer == plan.rank) { place = slice.offset; }
     });
     return buffer_begin(theirs, step, lands) + theirs.send_bytes + place;
@@ -187,10 +187,7 @@ cudaError_t exchange_by_nccl(const Mover& mover, partition columns, partition ro
   const exchange_plan plan(columns, rows, ranks, rank, element, options.step_bytes,
                            most_nccl_bytes);
   if (temp == nullptr) {
-    temp_bytes = 0;
-    for (int r = 0; r < ranks; ++r) {  // windows are as large on all ranks
-      temp_bytes = larger(temp_bytes, exchange_scratch(plan.seen_by(r), nccl_transport::lands));
-    }
+    temp_bytes = exchange_scratch_of_all(plan, nccl_transport::lands);
     return cudaSuccess;
   }
   if (columns.total == 0 || rows.total == 0 || together == 0) { return cudaSuccess; }

@@ -38,24 +38,33 @@ class device_guard {
   bool known_;
 };
 
+/// Calls use(i) while the device of part i is current, for one part after the other until one fails.
+template <class Part, class Use>
+cudaError_t on_each_device(const Part* parts, int count, Use use) {
+  cudaError_t status = cudaSuccess;
+  for (int i = 0; i < count && status == cudaSuccess; ++i) {
+    status = cudaSetDevice(parts[i].device);
+    if (status == cudaSuccess) { status = use(i); }
+  }
+  return status;
+}
+
 /// Every stream waits for all that the others have queued so far. `Part` has a device and a stream.
 template <class Part>
 cudaError_t join_streams(const Part* parts, int count) {
   const auto marks = std::make_unique<stream_mark[]>(static_cast<size_type>(count));
-  for (int i = 0; i < count; ++i) {
-    cudaError_t status = cudaSetDevice(parts[i].device);
-    if (status == cudaSuccess) { status = marks[i].make(); }
-    if (status == cudaSuccess) { status = marks[i].set(parts[i].stream); }
-    if (status != cudaSuccess) { return status; }
-  }
-  for (int i = 0; i < count; ++i) {
-    cudaError_t status = cudaSetDevice(parts[i].device);
-    for (int j = 0; j < count && status == cudaSuccess; ++j) {
-      if (j != i) { status = marks[j].hold(parts[i].stream); }
+  const cudaError_t marked = on_each_device(parts, count, [&](int i) {
+    const cudaError_t made = marks[i].make();
+    return made == cudaSuccess ? marks[i].set(parts[i].stream) : made;
+  });
+  if (marked != cudaSuccess) { return marked; }
+  return on_each_device(parts, count, [&](int i) {
+    cudaError_t held = cudaSuccess;
+    for (int j = 0; j < count && held == cudaSuccess; ++j) {
+      if (j != i) { held = marks[j].hold(parts[i].stream); }
     }
-    if (status != cudaSuccess) { return status; }
-  }
-  return cudaSuccess;
+    return held;
+  });
 }
 
 /// Copies of rows straight to where they belong in the other devices' outputs, by the copy engines.
@@ -69,7 +78,7 @@ struct peer_transport {
   cudaError_t transfer(const exchange_plan& plan, size_type step, const unsigned char* sent,
                        unsigned char*, cudaStream_t stream) const {
     cudaError_t status = cudaSuccess;
-    plan.for_each_sent(step, [&](const exchange_slice& slice) {
+    plan.for_each(messages::sent, step, [&](const exchange_slice& slice) {
       const size_type element = plan.element_bytes;
       const size_type pitch = plan.rows.total * element;
       const size_type row = slice.x - plan.columns.begin(plan.ranks, slice.peer);
@@ -77,13 +86,10 @@ struct peer_transport {
       unsigned char* const to = out + row * pitch + slice.y * element;
       const unsigned char* const from = sent + slice.offset;
       const size_type row_bytes = slice.rows * element;
-      const int own = parts[plan.rank].device;
-      const int other = parts[slice.peer].device;
+      const devices_apart apart{parts[slice.peer].device, parts[plan.rank].device};
       if (status != cudaSuccess) { return; }
-      status = reach || own == other
-                   ? copy_rows(to, pitch, from, row_bytes, row_bytes, slice.cols, stream)
-                   : copy_rows_between(to, pitch, other, from, row_bytes, own, row_bytes,
-                                       slice.cols, stream);
+      status = copy_rows(to, pitch, from, row_bytes, row_bytes, slice.cols, stream,
+                         reach || apart.out == apart.in ? nullptr : &apart);
     });
     return status;
   }
@@ -91,46 +97,36 @@ struct peer_transport {
 
 /// Whether the memory of all parts is fit for use; with `copies` each has scratch. Inputs may be one.
 template <class T, class Part>
-bool examine_parts(const Part* parts, int count, bool copies, partition columns, partition rows,
-                   const distributed_options& options) {
+bool examine_parts(const exchange_plan& plan, const Part* parts, bool copies) {
   std::vector<used_memory> memory;
-  for (int i = 0; i < count; ++i) {
-    const exchange_plan plan(columns, rows, count, i, sizeof(T), options.step_bytes);
+  for (int i = 0; i < plan.ranks; ++i) {
+    const exchange_plan own = plan.seen_by(i);
     if ((parts[i].temp != nullptr) != copies) { return false; }
-    memory.push_back({parts[i].out, held_out(plan), true});
-    memory.push_back({parts[i].in, held_in(plan), false});
-    memory.push_back({parts[i].temp, copies ? exchange_scratch(plan, true) : 0, true});
+    memory.push_back({parts[i].out, held_out(own), true});
+    memory.push_back({parts[i].in, held_in(own), false});
+    memory.push_back({parts[i].temp, copies ? exchange_scratch(own, true) : 0, true});
   }
   return examine_memory(memory.data(), memory.size(), alignof(T)) == verdict::go;
 }
 
 /// Queues the exchanges of all devices round by round, so that none waits for the host to be done with another.
 template <class T, class Part>
-cudaError_t exchange_by_copies(const Part* parts, int count, bool reach, partition columns,
-                               partition rows, const distributed_options& options) {
+cudaError_t exchange_by_copies(const exchange_plan& plan, const Part* parts, bool reach) {
   using exchange = device_exchange<matrix_mover<T>, peer_transport<Part>>;
   std::vector<std::unique_ptr<exchange>> ranks;
-  size_type rounds = 0;
-  for (int i = 0; i < count; ++i) {
-    const exchange_plan plan(columns, rows, count, i, sizeof(T), options.step_bytes);
+  cudaError_t status = on_each_device(parts, plan.ranks, [&](int i) {
     const Part& part = parts[i];
-    ranks.push_back(std::make_unique<exchange>(plan, matrix_mover<T>{part.out, part.in},
+    ranks.push_back(std::make_unique<exchange>(plan.seen_by(i), matrix_mover<T>{part.out, part.in},
                                                peer_transport<Part>{parts, reach}, part.temp,
                                                part.stream));
-    rounds = ranks.back()->rounds();
-    cudaError_t status = cudaSetDevice(part.device);
-    if (status == cudaSuccess) { status = ranks.back()->prepare(nullptr); }
-    if (status != cudaSuccess) { return status; }
+    return ranks.back()->prepare(nullptr);
+  });
+  if (status != cudaSuccess) { return status; }
+  for (size_type round = 0; round < ranks[0]->rounds() && status == cudaSuccess; ++round) {
+    status = on_each_device(parts, plan.ranks,
+                            [&](int i) { return ranks[static_cast<size_type>(i)]->round(round); });
   }
-  cudaError_t status = cudaSuccess;
-  for (size_type round = 0; round < rounds && status == cudaSuccess; ++round) {
-    for (int i = 0; i < count && status == cudaSuccess; ++i) {
-      exchange& own = *ranks[static_cast<size_type>(i)];
-      status = cudaSetDevice(parts[i].device);
-      if (status == cudaSuccess) { status = own.round(round); }
-    }
-  }
-  for (int i = 0; i < count && status != cudaSuccess; ++i) {
+  for (int i = 0; i < plan.ranks && status != cudaSuccess; ++i) {
     (void)cudaSetDevice(parts[i].device);
     (void)ranks[static_cast<size_type>(i)]->abandon();
   }

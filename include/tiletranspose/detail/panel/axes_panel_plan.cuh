@@ -337,13 +337,11 @@ inline launch_plan<axes_panel_arguments> plan_gathered(const batch_problem& prob
   }
   const relocation move = relocation_of(first, element_bytes, access_bytes);
   const size_type matrix_bytes = problem.nx * problem.ny * element_bytes;
-  const size_type large = problem.batch > 1 && matrix_bytes < shared_bytes
-                              ? larger<size_type>(large_panel_axes_bytes, matrix_bytes)
-                              : large_panel_axes_bytes;
-  const bool fits_panel =
-      problem.batch > 1 && access_bytes < 4 && matrix_bytes <= large_matrix_bytes;
-  size_type whole = panel_axes_threads;
-  if (problem.pointer_arrays || fits_panel) { whole = larger(whole, matrix_bytes / access_bytes); }
+  const bool fits = problem.batch > 1 && matrix_bytes < shared_bytes;
+  const size_type large =
+      larger<size_type>(large_panel_axes_bytes, fits ? matrix_bytes : size_type{0});
+  const size_type whole = larger<size_type>(
+      panel_axes_threads, fits || problem.pointer_arrays ? matrix_bytes / access_bytes : 0);
   launch_plan<axes_panel_arguments> plan =
       axes_panel_layout(move, large, shared_bytes, whole).plan();
   if (!problem.pointer_arrays || plan.blocks > max_blocks) { return plan; }

@@ -165,8 +165,8 @@ struct word_shifted_panel {
     rows = part(all.ny - row, all.panel_rows);
     cols = part(all.nx - col, all.panel_cols);
     matrix_bytes = rows * cols * element;
-    in = all.in + matrix * all.in_batch_bytes + (row - skew_rows) * all.in_stride_bytes +
-         col * element;
+    in = static_cast<const unsigned char*>(all.in) + matrix * all.in_batch_bytes +
+         (row - skew_rows) * all.in_stride_bytes + col * element;
     in_first = in_line + address_bits(in) % in_line;
     if (many && all.rows_backwards) {
       const unsigned last = rows - 1;
@@ -178,8 +178,8 @@ struct word_shifted_panel {
 
   /// Finds where the output lies.
   TILETRANSPOSE_FUNCTION void find_output() {
-    out = arguments.out + matrix * arguments.out_batch_bytes + col * arguments.out_stride_bytes +
-          row * element;
+    out = static_cast<unsigned char*>(arguments.out) + matrix * arguments.out_batch_bytes +
+          col * arguments.out_stride_bytes + row * element;
     out_lead = address_bits(out) % sector_bytes;
     out_first = out_lead;
     if (JoinsCols && arguments.cols_backwards) {
@@ -227,8 +227,8 @@ struct word_shifted_panel {
   /// Stages the panel. Barriers: none; the caller owes one, and waits for copies.
   TILETRANSPOSE_FUNCTION void stage() const {
     const size_type row_bytes = arguments.nx * element;
-    const unsigned char* const first =
-        arguments.in + (many ? 0 : matrix * arguments.in_batch_bytes);
+    const unsigned char* const first = static_cast<const unsigned char*>(arguments.in) +
+                                       (many ? 0 : matrix * arguments.in_batch_bytes);
     const unsigned char* const lowest =
         arguments.rows_backwards ? first + (arguments.ny - 1) * arguments.in_stride_bytes : first;
     const unsigned char* const highest =

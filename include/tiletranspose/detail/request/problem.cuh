@@ -113,11 +113,19 @@ inline batch_problem run_backwards(batch_problem problem, bool in_rows, bool out
   return problem;
 }
 
+/// The bits that the address of some row of a side has. Precondition: no pointer arrays.
+inline size_type row_bits_of(const batch_problem& problem, bool input) {
+  const size_type batch_bytes = input ? problem.in_batch_bytes : problem.out_batch_bytes;
+  return reinterpret_cast<size_type>(input ? problem.in : problem.out) |
+         (input ? problem.in_stride_bytes : problem.out_stride_bytes) |
+         (problem.batch > 1 ? batch_bytes : 0);
+}
+
 /// The mask for the distance of the output's rows from a sector: 0 where all of them start on one.
 inline unsigned sector_mask(const batch_problem& problem) {
-  const size_type bits = reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes |
-                         (problem.batch > 1 ? problem.out_batch_bytes : 0);
-  return problem.pointer_arrays || bits % sector_bytes != 0 ? sector_bytes - 1 : 0;
+  return problem.pointer_arrays || row_bits_of(problem, false) % sector_bytes != 0
+             ? sector_bytes - 1
+             : 0;
 }
 
 /// True where rows of `row_bytes` follow each other without a gap, forwards or backwards.

@@ -60,15 +60,15 @@ inline bool permute_axes(relocation& move, const size_type* extents, const int* 
   return true;
 }
 
-/// Sets the address of the first byte that a side reaches, and that behind the last; false where they overflow. Nobody steps
-/// along an axis of one element.
-inline bool find_reach(const relocation& move, bool input, size_type& first, size_type& end) {
+/// Sets the memory from the first byte that a side reaches to the last; false where it overflows. Nobody steps along an axis
+/// of one element.
+inline bool find_reach(const relocation& move, bool input, memory_region& reach) {
   const auto at = reinterpret_cast<size_type>(input ? move.in : move.out);
   const size_type element = input ? move.in_element : move.out_element;
   size_type before = 0;
   size_type behind = element;
   for (int k = 0; k < move.rank; ++k) {
-    const long long stride = input ? move.axes[k].in_stride : move.axes[k].out_stride;
+    const long long stride = move.axes[k].stride(input);
     size_type bytes = 0;
     if (move.axes[k].extent == 1) { continue; }
     if (!multiplies(distance(stride), element, bytes) ||
@@ -78,8 +78,7 @@ inline bool find_reach(const relocation& move, bool input, size_type& first, siz
     (stride < 0 ? before : behind) += bytes;  // 16 eighths of the address space at most
     if (larger(before, behind) > ~size_type{0} / 8) { return false; }
   }
-  first = at - before;
-  end = at + behind;
+  reach = {at - before, 1, before + behind, 0};
   return at >= before && behind <= ~size_type{0} - at;
 }
 
@@ -134,12 +133,9 @@ inline verdict examine(relocation& move) {
   for (int k = 0; k < move.rank; ++k) {
     if (!multiplies(bytes, move.axes[k].extent, bytes)) { return size_refused; }
   }
-  size_type in_first = 0, in_end = 0;
-  size_type out_first = 0, out_end = 0;
-  if (!find_reach(move, true, in_first, in_end) || !find_reach(move, false, out_first, out_end)) {
-    return size_refused;
-  }
-  if (in_first < out_end && out_first < in_end) {
+  memory_region in{}, out{};
+  if (!find_reach(move, true, in) || !find_reach(move, false, out)) { return size_refused; }
+  if (overlap(in, out)) {
     return refuse("input and output share memory between their first and last elements");
   }
   normalize(move);
@@ -157,15 +153,17 @@ inline verdict examine(relocation& move) {
   return {verdict::go};
 }
 
-/// The axis along which a side's elements lie closest together, of those that are not `taken`; -1 where all are. Axes along
-/// which the input repeats itself come last.
+/// True where a side's elements lie closer together along one axis than along another. Axes along which the input repeats
+/// itself come last.
+inline bool is_nearer(const relocation& move, bool input, int axis, int other) {
+  return distance(move.axes[axis].stride(input)) - 1 < distance(move.axes[other].stride(input)) - 1;
+}
+
+/// The axis along which a side's elements lie closest together, of those that are not `taken`; -1 where all are.
 inline int nearest_of(bool input, const relocation& move, const bool* taken) {
-  const auto apart = [&](int k) {  // 0 is the farthest
-    return distance(input ? move.axes[k].in_stride : move.axes[k].out_stride) - 1;
-  };
   int found = -1;
   for (int k = move.rank - 1; k >= 0; --k) {
-    if (!taken[k] && (found < 0 || apart(k) < apart(found))) { found = k; }
+    if (!taken[k] && (found < 0 || is_nearer(move, input, k, found))) { found = k; }
   }
   return found;
 }
@@ -179,7 +177,7 @@ struct side_order {
   bool of_input;
 
   size_type distance_along(const relocation& move, int axis) const {
-    return distance(of_input ? move.axes[axis].in_stride : move.axes[axis].out_stride);
+    return distance(move.axes[axis].stride(of_input));
   }
 };
 inline side_order order_of(const relocation& move, bool of_input) {

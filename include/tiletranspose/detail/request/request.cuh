@@ -18,6 +18,8 @@ struct relocation_axis {
   size_type extent;
   long long in_stride;
   long long out_stride;
+
+  constexpr long long stride(bool input) const { return input ? in_stride : out_stride; }
 };
 
 /// How far a stride leads, either way.
@@ -170,8 +172,7 @@ inline verdict examine_sides(const transpose_request& request, symmetry s, regio
 }
 
 inline verdict examine(const transpose_request& request, symmetry s = symmetry::transpose) {
-  region_batch in{};
-  region_batch out{};
+  region_batch in{}, out{};
   const verdict answer = examine_sides(request, s, in, out);
   return answer == verdict::go && !request.pointer_arrays && overlap_batches(in, out)
              ? overlap_refused
@@ -180,8 +181,7 @@ inline verdict examine(const transpose_request& request, symmetry s = symmetry::
 
 /// Of one matrix that is its own output, which symmetries that transpose ask to be square.
 inline verdict examine_inplace(const transpose_request& request, symmetry s) {
-  region_batch in{};
-  region_batch out{};
+  region_batch in{}, out{};
   const verdict answer = examine_sides(request, symmetry::identity, in, out);
   if (answer != verdict::go || !transposes(s)) { return answer; }
   return refuse_unless(
@@ -192,8 +192,7 @@ inline verdict examine_inplace(const transpose_request& request, symmetry s) {
 /// Of a request of one matrix beside whose output `copy`, of the input's shape and of the output's elements, is written.
 inline verdict examine_copy(const transpose_request& request, const void* copy,
                             size_type copy_stride) {
-  region_batch in{};
-  region_batch out{};
+  region_batch in{}, out{};
   memory_region copied{};
   const verdict answer = examine(request);
   if (answer != verdict::go) { return answer; }
