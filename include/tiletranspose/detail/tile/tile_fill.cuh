@@ -16,8 +16,7 @@ namespace detail {
 
 /// `Constant` promises that nobody writes the memory while the kernel runs; Fetched: load_constant_near.
 template <int Bytes, bool Constant, int Fetched>
-TILETRANSPOSE_FUNCTION void load_words(const void* address,
-                                       unsigned (&words)[larger(Bytes / 4, 1)]) {
+TILETRANSPOSE_FUNCTION void load_words(const void* address, unsigned* words) {
   access_word_t<Bytes> word;
   if constexpr (Constant) {
     word = load_constant_near<access_word_t<Bytes>, Fetched>(address);
@@ -33,8 +32,8 @@ TILETRANSPOSE_FUNCTION void load_words(const void* address,
   }
 }
 
-template <int Bytes, int Words>
-TILETRANSPOSE_FUNCTION access_word_t<Bytes> join_words(const unsigned (&words)[Words]) {
+template <int Bytes>
+TILETRANSPOSE_FUNCTION access_word_t<Bytes> join_words(const unsigned* words) {
   if constexpr (Bytes == 16) {
     return {words[0], words[1], words[2], words[3]};
   } else if constexpr (Bytes == 8) {
@@ -112,13 +111,10 @@ TILETRANSPOSE_FUNCTION void load_micro_row(const tile_source& source, const unsi
   constexpr int words = larger(Shape::load_bytes / 4, 1);
   if constexpr (!Shape::shifts_loads) {
     if (row_exists && (Interior || from_byte + Shape::load_bytes <= source.end_byte)) {
-      if constexpr (!Shape::moves_groups) {
-        load_words<Shape::load_bytes, !Shape::in_place, Shape::fetched>(from, loaded);
-      } else {
-        TILETRANSPOSE_UNROLL
-        for (int w = 0; w < words; ++w) {
-          loaded[w] = load_constant_near<unsigned, Shape::fetched>(from + 4 * w);
-        }
+      constexpr int access = Shape::moves_groups ? 4 : Shape::load_bytes;
+      TILETRANSPOSE_UNROLL
+      for (int byte = 0; byte < Shape::load_bytes; byte += access) {
+        load_words<access, !Shape::in_place, Shape::fetched>(from + byte, loaded + byte / 4);
       }
     }
   } else {
@@ -152,13 +148,10 @@ TILETRANSPOSE_FUNCTION void store_micro_block(unsigned char* to,
     thread_transpose<Shape::element_bytes>(transposed, loaded);
     TILETRANSPOSE_UNROLL
     for (int c = 0; c < Shape::micro_cols; ++c) {
-      if constexpr (!Shape::moves_groups) {
-        store_shared(to + c * Shape::pitch, join_words<Shape::fill_bytes>(transposed[c]));
-      } else {
-        TILETRANSPOSE_UNROLL
-        for (int w = 0; w < Shape::fill_bytes / 4; ++w) {
-          store_shared(to + c * Shape::pitch + 4 * w, transposed[c][w]);
-        }
+      TILETRANSPOSE_UNROLL
+      for (int byte = 0; byte < Shape::fill_bytes; byte += Shape::fill_access) {
+        store_shared(to + c * Shape::pitch + byte,
+                     join_words<Shape::fill_access>(transposed[c] + byte / 4));
       }
     }
   }
