@@ -340,12 +340,12 @@ TILETRANSPOSE_FUNCTION unsigned merge_words(unsigned before, unsigned after, int
   return (before & ~mask) | (after & mask);
 }
 
-/// Puts words in order of which read[i] is number (i + rotation) % Count, 2 or 4. Lanes read their words by such
+/// Puts words in order of which read[i] is number (i + rotation) % Count, 1, 2 or 4. Lanes read their words by such
 /// a bank rotation where they would use the same banks if all of them began with the first.
 template <class Word, unsigned Count>
 TILETRANSPOSE_FUNCTION void rotate_back(const Word (&read)[Count], unsigned rotation,
                                         Word (&words)[Count]) {
-  static_assert(Count == 2 || Count == 4, "");
+  static_assert(Count == 1 || Count == 2 || Count == 4, "");
   Word half[Count];
   TILETRANSPOSE_UNROLL
   for (unsigned i = 0; i < Count; ++i) {
@@ -353,7 +353,7 @@ TILETRANSPOSE_FUNCTION void rotate_back(const Word (&read)[Count], unsigned rota
   }
   TILETRANSPOSE_UNROLL
   for (unsigned i = 0; i < Count; ++i) {
-    words[i] = Count == 2 || rotation / 2 % 2 == 0 ? half[i] : half[(i + Count - 2) % Count];
+    words[i] = Count <= 2 || rotation / 2 % 2 == 0 ? half[i] : half[(i + Count - 2) % Count];
   }
 }
 

@@ -303,7 +303,9 @@ struct byte_tile_shape {
       word rotated[batch][words];
       TILETRANSPOSE_UNROLL
       for (int step = 0; step < batch; ++step) {
-        rotate_words(got[step], first_word(rank), rotated[step]);
+        word read[words];
+        __builtin_memcpy(read, &got[step], 16);
+        rotate_back(read, words - first_word(rank), rotated[step]);
       }
       // Word by word, so that few registers tell where narrow accesses go.
       TILETRANSPOSE_UNROLL
@@ -382,17 +384,6 @@ struct byte_tile_shape {
     }
   }
 
-  /// The words of 16 bytes, from number `first` on.
-  TILETRANSPOSE_FUNCTION static void rotate_words(const word16& all, unsigned first,
-                                                  word (&rotated)[words]) {
-    if constexpr (words == 1) {
-      rotated[0] = all;
-    } else {
-      word read[words];
-      __builtin_memcpy(read, &all, 16);
-      rotate_back(read, words - first, rotated);
-    }
-  }
   TILETRANSPOSE_FUNCTION static narrow access_of(const word& from, int number) {
     if constexpr (word_accesses == 1) {
       return from;

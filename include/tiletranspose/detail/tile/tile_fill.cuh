@@ -303,14 +303,6 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
   }
 }
 
-/// True where a tile touches the first or the last bytes of its rows, whose words `fill_rows` leaves out.
-template <class Shape>
-TILETRANSPOSE_FUNCTION bool has_row_ends(const tile_source& source) {
-  constexpr int row_bytes = Shape::tile_cols * Shape::element_bytes;
-  const int reach = 4 + (source.next_rows > 0 ? Shape::element_bytes : 0);
-  return source.first_byte > -3 || source.end_byte < row_bytes + reach;
-}
-
 /// Fills what `fill_rows` left out, an access of elements' own at a time.
 /// Barriers: group.sync() between fill_rows and this call.
 template <class Shape, class Group>

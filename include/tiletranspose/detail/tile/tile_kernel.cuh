@@ -18,11 +18,7 @@
 /// every segment covers whole sectors and no sector is written by two blocks. X rows more than the tile are
 /// read for that; neighbours read the same rows at the same time, so they come from L2.
 ///
-/// *Joined segments*: where rows of the output follow each other without a gap, what lies behind the end of one is the
-/// start of the next. Segments then go on until the sector that the next row's first segment starts with, so that no
-/// row ends inside of one; `join_segments` says how.
-///
-/// Blocks walk down strips of input tiles (tile_order), so that neighbouring blocks write neighbouring memory.
+/// Where rows of the output follow each other without a gap, `join_segments` lets no row end inside of a segment.
 
 #pragma once
 
@@ -154,7 +150,11 @@ TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared
   }
   group.sync();
   if constexpr (!Interior && Shape::shifts_loads) {
-    if (has_row_ends<Shape>(source)) {
+    // A tile touches the first or the last bytes of its rows, whose words `fill_rows` leaves out.
+    const int reach = 4 + (source.next_rows > 0 ? Shape::element_bytes : 0);
+    const bool has_row_ends =
+        source.first_byte > -3 || source.end_byte < Shape::tile_cols * Shape::element_bytes + reach;
+    if (has_row_ends) {
       const int lead = skewed ? Shape::skew_rows : 0;
       fill_row_ends<Shape>(group, shared, source, -lead, Shape::tile_rows + lead);
       group.sync();
@@ -208,21 +208,14 @@ TILETRANSPOSE_FUNCTION void move_vector_tile(Group group, unsigned char* shared,
                                              const vector_tile_arguments& matrix, unsigned tile_row,
                                              unsigned tile_col) {
   constexpr int row_bytes = Shape::tile_cols * Shape::element_bytes;
-  const tile_source source{
-      matrix.in + tile_row * Shape::tile_rows * matrix.in_stride_bytes + tile_col * row_bytes,
-      matrix.in_stride_bytes,
-      0,
-      Shape::tile_rows,
-      0,
-      row_bytes};
-  const tile_target target{matrix.out + tile_col * Shape::tile_cols * matrix.out_stride_bytes +
-                               tile_row * Shape::segment_bytes,
-                           matrix.out_stride_bytes,
-                           Shape::tile_cols,
-                           0,
-                           Shape::segment_bytes,
-                           0};
-  move_tile_between<Shape, true>(group, shared, source, target);
+  const size_type in_stride = matrix.in_stride_bytes;
+  const size_type out_stride = matrix.out_stride_bytes;
+  const unsigned char* const in =
+      matrix.in + tile_row * Shape::tile_rows * in_stride + tile_col * row_bytes;
+  unsigned char* const out =
+      matrix.out + tile_col * Shape::tile_cols * out_stride + tile_row * Shape::segment_bytes;
+  move_tile_between<Shape, true>(group, shared, {in, in_stride, 0, Shape::tile_rows, 0, row_bytes},
+                                 {out, out_stride, Shape::tile_cols, 0, Shape::segment_bytes, 0});
 }
 
 }  // namespace detail

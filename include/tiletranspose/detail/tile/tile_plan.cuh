@@ -87,15 +87,15 @@ inline size_type order_tiles(tile_arguments& arguments, size_type batch, size_ty
                              int segment_bytes, size_type strip_width) {
   // Joined segments of a row begin and end with sectors, and cover as many as would hold the row.
   const unsigned skew = arguments.cols_touch ? 0 : arguments.sector_mask;
+  const matrix_problem& problem = arguments.problem;
   const size_type row_tiles =
-      divide_up(arguments.problem.ny * out_element + skew, static_cast<size_type>(segment_bytes));
-  const size_type col_tiles = divide_up(arguments.problem.nx, arguments.tile_cols);
+      divide_up(problem.ny * out_element + skew, static_cast<size_type>(segment_bytes));
+  const size_type col_tiles = divide_up(problem.nx, arguments.tile_cols);
   if (row_tiles > max_blocks / col_tiles || row_tiles * col_tiles > max_blocks / batch) {
     return max_blocks + 1;
   }
   arguments.order = tile_order(row_tiles, col_tiles, strip_width);
   // Rows of the input lie so far apart that reads down a strip fall on the same memory parts, and half a row away on others.
-  const matrix_problem& problem = arguments.problem;
   const auto stride = static_cast<long long>(problem.in_stride_bytes);
   if (arguments.sector_mask == 0 && distance(stride) == jump_stride_bytes &&
       problem.ny >= least_jump_rows && problem.ny <= most_jump_rows) {

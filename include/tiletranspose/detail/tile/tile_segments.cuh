@@ -170,8 +170,21 @@ struct tile_target {
                                       further, rank));
           }
         });
+    // What these leave out.
     if constexpr (Shape::owns_elements || (!Interior && Shape::joins_stores)) {
-      drain_ends<Shape>(group, shared);
+      if constexpr (Shape::joins_segments) {
+        if (joined_bytes > 0) {
+          drain_matrix_ends<Shape>(group, shared);
+          return;
+        }
+      }
+      if constexpr (Shape::owns_elements) {
+        const unsigned bits = address_bits(first) | static_cast<unsigned>(stride_bytes);
+        if ((bits | static_cast<unsigned>(end_byte)) % bytes == 0) { return; }
+      }
+      // Unless segments touch neither the first nor the last bytes of their rows.
+      if (first_byte <= -sector_bytes && end_byte >= Shape::segment_bytes) { return; }
+      drain_row_ends<Shape>(group, shared);
     }
   }
 
@@ -236,24 +249,6 @@ struct tile_target {
         drain_access<Shape>(shared, out, row, byte);
       }
     }
-  }
-
-  /// Writes all that the whole vectors of a tile's segments leave out.
-  template <class Shape, class Group>
-  TILETRANSPOSE_FUNCTION void drain_ends(Group group, const unsigned char* shared) const {
-    if constexpr (Shape::joins_segments) {
-      if (joined_bytes > 0) {
-        drain_matrix_ends<Shape>(group, shared);
-        return;
-      }
-    }
-    if constexpr (Shape::owns_elements) {
-      const unsigned bits = address_bits(first) | static_cast<unsigned>(stride_bytes);
-      if ((bits | static_cast<unsigned>(end_byte)) % Shape::store_bytes == 0) { return; }
-    }
-    // Unless segments touch neither the first nor the last bytes of their rows.
-    if (first_byte <= -sector_bytes && end_byte >= Shape::segment_bytes) { return; }
-    drain_row_ends<Shape>(group, shared);
   }
 };
 

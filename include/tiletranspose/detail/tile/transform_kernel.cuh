@@ -8,13 +8,9 @@
 /// A launch chooses the tile and how rows are loaded (fused_policy.cuh, fused_shape.cuh); fused_rows.cuh loads, converts
 /// and stores them.
 ///
-/// What else can ride along, for the bytes it moves and no more:
-/// - *accumulate*: the segments of the output as they were are read before anything else. They wait in the shared rows,
-///   where the function finds them when the input is stored (`operand_words`): a tile then owns whole elements, and packed
-///   ones start and end inside of words. Or, where the shared rows do not hold them (`fused_shape::combines`), they wait
-///   in registers (`operand_vectors`), while the shared rows take the elements of the input as they are, and the function
-///   is given both when they are drained;
-/// - *dual*: the threads that load a row write it to the copy, whole sectors of it to each tile.
+/// Of *accumulate* the segments of the output as they were are read before anything else. They wait in the shared rows,
+/// where the function finds them when the input is stored (`operand_words`), or in registers (`operand_vectors`), while the
+/// shared rows take the elements of the input as they are, and the function is given both when they are drained.
 ///
 /// What a fused call asks of its function object comes first.
 
