@@ -33,12 +33,11 @@ auto plan_fused(const batch_problem& problem, row_major_copy copy, matrix_place 
   const size_type out_bits = reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes;
   const bool skewed = Fused::holds_operand ? out_bits % 4 != 0 : mask != 0;
   tile_arguments arguments{problem, {}, mask, Fused::tile_cols};
-  // Skewed segments of the copy leave the last columns to one more tile.
   if (Fused::deals) {
-    copy.sector_mask = sector_bytes - 1;
     copy.in_step = starts_in_step<Fused>(problem, copy);
+    // Skewed segments of the copy leave the last columns to one more tile.
+    arguments.problem.nx += divide_up(sector_bytes - 1, Fused::out_bytes);
   }
-  arguments.problem.nx += divide_up(copy.sector_mask, Fused::out_bytes);
   // Two outputs, one along each side of the input: blocks go along the rows, whose tiles share lines of the input and
   // of the copy where rows start anywhere.
   const size_type strip_width = Fused::copies ? dual_strip_width : 1;

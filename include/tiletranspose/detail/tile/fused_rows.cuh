@@ -21,8 +21,7 @@ namespace detail {
 struct row_major_copy {
   void* data;
   size_type stride_bytes;
-  unsigned sector_mask = 0;  ///< as the one of tile_arguments
-  bool in_step = false;      ///< its rows start as far from vectors' boundaries as the input's do
+  bool in_step = false;  ///< its rows start as far from vectors' boundaries as the input's do
 
   TILETRANSPOSE_FUNCTION unsigned char* place(size_type row, size_type col_bytes) const {
     return static_cast<unsigned char*>(data) + row * stride_bytes + col_bytes;

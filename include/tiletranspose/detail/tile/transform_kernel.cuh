@@ -412,7 +412,7 @@ TILETRANSPOSE_FUNCTION void convert_tile(Group group, unsigned char* shared,
                   make_target<Fused>(arguments.tiles, at, out),
                   {arguments.first.row + row, arguments.first.col + col},
                   Fused::barrier_on_columns ? optimisation_barrier_shared(shared) : shared,
-                  {copy.place(row, col * Fused::out_bytes), copy.stride_bytes, 0, copy.in_step}};
+                  {copy.place(row, col * Fused::out_bytes), copy.stride_bytes, copy.in_step}};
   // Columns of tiles may be there for the end of the copy alone.
   if constexpr (Fused::copies) { tile.target.rows = larger(tile.target.rows, 0); }
   if constexpr (Fused::holds_operand) { tile.target.sector_mask = Fused::skew_bytes - 1; }
