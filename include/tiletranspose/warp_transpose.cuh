@@ -24,38 +24,6 @@
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 
-namespace detail {
-
-/// Where the bytes of a word of a transposed micro-block come from: word `word` of row `column`.
-template <int ElementBytes>
-struct transposed_word {
-  int column;
-  int word;
-
-  TILETRANSPOSE_HOST_DEVICE constexpr int row(int i) const { return (4 * word + i) / ElementBytes; }
-  TILETRANSPOSE_HOST_DEVICE constexpr int byte(int i) const {
-    return column * ElementBytes + (4 * word + i) % ElementBytes;
-  }
-  /// True where byte i lies in another word than byte i - 1, behind which it comes.
-  TILETRANSPOSE_HOST_DEVICE constexpr bool starts_run(int i) const {
-    return i > 0 && (row(i) != row(i - 1) || byte(i) / 4 != byte(i - 1) / 4);
-  }
-  /// Picks the run that byte i starts out of its word. What the first such pick finds in place of the bytes
-  /// before is the word that they lie in; the others find them where they belong.
-  TILETRANSPOSE_HOST_DEVICE constexpr unsigned selector(int i) const {
-    bool first = true;
-    for (int k = 1; k < i; ++k) { first = first && !starts_run(k); }
-    unsigned result = 0;
-    for (int k = 0; k < 4; ++k) {
-      const int from = k >= i ? 4 + byte(k) % 4 : first ? byte(k) % 4 : k;
-      result |= static_cast<unsigned>(from) << (4 * k);
-    }
-    return result;
-  }
-};
-
-}  // namespace detail
-
 /// Transposes a micro-block that one thread holds packed in 32-bit registers.
 ///
 ///     element r of out[c] == element c of in[r]
@@ -97,15 +65,10 @@ TILETRANSPOSE_FUNCTION void thread_transpose(unsigned (&out)[Columns][ColumnWord
     for (int c = 0; c < Columns; ++c) {
       TILETRANSPOSE_UNROLL
       for (int w = 0; w < ColumnWords; ++w) {
-        const detail::transposed_word<ElementBytes> from{c, w};
-        out[c][w] = in[from.row(0)][from.byte(0) / 4];
-        TILETRANSPOSE_UNROLL
-        for (int i = 1; i < 4; ++i) {
-          if (from.starts_run(i)) {
-            out[c][w] =
-                detail::pick_bytes(out[c][w], in[from.row(i)][from.byte(i) / 4], from.selector(i));
-          }
-        }
+        out[c][w] = detail::pick_word(in[0], [=](int i) {
+          const int byte = 4 * w + i;  // of the column
+          return byte / ElementBytes * 4 * RowWords + c * ElementBytes + byte % ElementBytes;
+        });
       }
     }
   }

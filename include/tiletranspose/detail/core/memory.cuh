@@ -295,6 +295,37 @@ TILETRANSPOSE_FUNCTION unsigned pick_bytes(unsigned low, unsigned high, unsigned
 #endif
 }
 
+/// A word whose byte i is byte source(i) of `words`; all of that is known to the compiler. A byte permute for each word less one
+/// that its bytes come from; words whose bytes keep their places only change their names.
+template <class Source>
+TILETRANSPOSE_FUNCTION unsigned pick_word(const unsigned* words, Source source) {
+  unsigned result = words[source(0) / 4];
+  bool keeps_places = true;
+  bool is_first = true;
+  TILETRANSPOSE_UNROLL
+  for (int i = 1; i < 4; ++i) {
+    bool is_new = true;
+    unsigned selector = 0;
+    TILETRANSPOSE_UNROLL
+    for (int k = 0; k < 4; ++k) {
+      const int word = source(k) / 4;
+      const int byte = source(k) % 4;
+      is_new = is_new && (k >= i || word != source(i) / 4);
+      keeps_places = keeps_places && byte == k;
+      // The first permute takes the bytes of two words; the next ones find those before where they belong.
+      const bool is_second = is_first ? word != source(0) / 4 : word == source(i) / 4;
+      selector |= static_cast<unsigned>(is_second ? 4 + byte : is_first ? byte : k) << (4 * k);
+    }
+    if (is_new) {
+      result = pick_bytes(result, words[source(i) / 4], selector);
+      is_first = false;
+    } else if (is_first && i == 3 && !keeps_places) {
+      result = pick_bytes(result, 0, selector);
+    }
+  }
+  return result;
+}
+
 /// The 32 bits of (low, high) that start at bit `shift` % 32 of low.
 TILETRANSPOSE_FUNCTION unsigned funnel_shift(unsigned low, unsigned high, unsigned shift) {
 #if TILETRANSPOSE_ON_DEVICE

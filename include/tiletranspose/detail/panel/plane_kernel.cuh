@@ -61,22 +61,6 @@ struct plane_arguments {
 template <int Words>
 using segment_word = access_word_t<access_width(4 * Words)>;
 
-/// A word whose bytes are bytes from[0] .. from[3] of `words`; all of it is known to the compiler.
-template <int Words>
-TILETRANSPOSE_FUNCTION unsigned pick_word(const unsigned (&words)[Words], const int (&from)[4]) {
-  const auto pair = [&](int i) {
-    const int low = from[i];
-    const int high = from[i + 1];
-    return low / 4 == high / 4 && low % 4 == 0 && high % 4 == 1
-               ? words[low / 4]
-               : pick_bytes(words[low / 4], words[high / 4],
-                            static_cast<unsigned>(low % 4 | (4 + high % 4) << 4));
-  };
-  const bool is_word = from[0] % 4 == 0 && from[1] == from[0] + 1 && from[2] == from[0] + 2 &&
-                       from[3] == from[0] + 3;
-  return is_word ? words[from[0] / 4] : pick_bytes(pair(0), pair(2), 0x5410);
-}
-
 /// Moves accesses of the structures, number `first` and those `step` further each before `end`: of structures that go
 /// so, and of those that a warp does not move whole.
 template <class Shape, bool ToPlanes>
@@ -163,16 +147,13 @@ TILETRANSPOSE_FUNCTION void move_planes(const plane_arguments<Shape::planes>& ar
       unsigned part[store_words];
       TILETRANSPOSE_UNROLL
       for (int w = 0; w < store_words; ++w) {
-        int from[4] = {};
-        TILETRANSPOSE_UNROLL
-        for (int i = 0; i < 4; ++i) {
+        part[w] = pick_word(words, [=](int i) {
           const int byte = 4 * w + i;
           const int to = byte / Shape::element_bytes;  // an element
           const int of = ToPlanes ? to * Shape::planes + k
                                   : to % Shape::planes * Shape::structures + to / Shape::planes;
-          from[i] = of * Shape::element_bytes + byte % Shape::element_bytes;
-        }
-        part[w] = pick_word(words, from);
+          return of * Shape::element_bytes + byte % Shape::element_bytes;
+        });
       }
       stored_word stored[store_count];
       copy_bytes(stored, part, sizeof stored);

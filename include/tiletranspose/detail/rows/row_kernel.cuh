@@ -63,28 +63,6 @@ TILETRANSPOSE_HOST_DEVICE constexpr unsigned grouped_bytes(unsigned segments,
   return group_margin + 16 + segments * (2 * segment_pitch + group_margin) + 16;
 }
 
-/// Word `w` of a reversed group, put together byte by byte from up to four words of the group, which come first in `words`.
-template <class Whole>
-TILETRANSPOSE_FUNCTION unsigned reversed_word(const unsigned (&words)[Whole::words + 1], int w) {
-  unsigned result = 0;
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < 4; ++i) {
-    // Picks all bytes of one word into what was picked before.
-    const int from = Whole::source(4 * w + i) / 4;
-    bool is_new = true;
-    unsigned selector = 0;
-    TILETRANSPOSE_UNROLL
-    for (int k = 0; k < 4; ++k) {
-      const int byte = Whole::source(4 * w + k);
-      const bool picked = byte / 4 == from;
-      is_new = is_new && !(picked && k < i);
-      selector |= static_cast<unsigned>(picked ? 4 + byte % 4 : k) << 4 * k;
-    }
-    if (is_new) { result = pick_bytes(result, words[from], selector); }
-  }
-  return result;
-}
-
 /// Byte 0 of a reversed segment; accesses of the output are accesses of it.
 TILETRANSPOSE_FUNCTION unsigned char* reversed_segment(unsigned char* shared,
                                                        const row_arguments& arguments,
@@ -143,7 +121,7 @@ TILETRANSPOSE_FUNCTION void reverse_groups(unsigned char* shared, const row_work
     unsigned char* const to = reversed - past + at;
     TILETRANSPOSE_UNROLL
     for (int w = 0; w < whole::words; ++w) {
-      const unsigned word = reversed_word<whole>(words, w);
+      const unsigned word = pick_word(words, [w](int i) { return whole::source(4 * w + i); });
       store_shared(to + 4 * w, past == 0 ? word : funnel_shift(before, word, 32 - 8 * past));
       before = word;
     }
