@@ -236,6 +236,19 @@ TEST_CASE("small: rows by themselves or together") {
   CHECK(moved_rows(750, 4, 4) == small_mover::rows);
   CHECK(moved_rows(751, 4, 4) == small_mover::none);
   CHECK(moved_rows(1, 1, 13) == small_mover::none);
+  // Of bytes twice as many where rows are short, longer ones if they are reversed.
+  CHECK(moved_rows(5, 3200, 1) == small_mover::direct);
+  CHECK(moved_rows(5, 3201, 1) == small_mover::none);
+  CHECK(moved_rows(6, 1334, 1) == small_mover::none);
+  CHECK(moved_rows(5, 601, 4) == small_mover::none);
+  const auto reversed = [](size_type length, size_type rows) {
+    small_problem problem = dense_rows(length, rows, 1);
+    problem.fast.in_stride = -1;
+    return tt::detail::choose_small_rows(problem);
+  };
+  CHECK(reversed(100, 160) == small_mover::direct);
+  CHECK(reversed(100, 161) == small_mover::none);
+  CHECK(reversed(101, 80) == small_mover::none);
 }
 
 TEST_CASE("small: many rows that leave their blocks mostly empty go together") {

@@ -210,7 +210,10 @@ constexpr small_mover choose_small(const small_problem& problem, size_type eleme
              : small_mover::none;
 }
 constexpr small_mover choose_small_rows(const small_problem& problem) {
-  return choose_small(problem, small_limits_of(problem.element_bytes).rows, false);
+  const size_type most = small_limits_of(problem.element_bytes).rows;
+  const bool are_short = problem.element_bytes <= 2 &&
+                         problem.fast.extent <= (problem.fast.in_stride < 0 ? short_row : tiny_row);
+  return choose_small(problem, are_short ? 2 * most : most, false);
 }
 /// The same of a transpose with an operation.
 /// \param whole  addresses, strides and lengths of rows are multiples of 16 bytes

@@ -146,6 +146,11 @@ inline constexpr size_type times_of_large_panels = tuning_row{
 /// Rows up to this are counted together with their neighbours: 59 x 257 bytes 1.11 us, else 1.19; 137 x 139 1.23, 1.13.
 inline constexpr size_type short_row = 100;
 
+/// Of bytes and halves twice as many in rows of up to so many elements, and in reversed ones of up to `short_row`, are little
+/// work as in others.
+inline constexpr size_type tiny_row = tuning_row{
+    5, "2026-11-28", "us, else, little: bytes, 2 MB, 5 in a row 6.4, 3.6, 95 reversed 4.7, 3.6"};
+
 /// So are rows of more than `few_row_elements` that fill less of their blocks: percent.
 inline constexpr size_type least_filled_rows =
     tuning_row{66, "2026-11-27", "12 MB, rows of 508 bytes by words, 25 percent: 53; together 119"};
