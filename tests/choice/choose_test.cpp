@@ -199,6 +199,9 @@ constexpr row table[] = {
     {{271, 264, 2, 2, 0, 0, 139}, "little work"},
     {{517, 493, 2, 2, 0, 0, 49}, "any tiles"},
     {{239, 269, 4, 4, 0, 0, 90}, "little work"},
+    {{274, 274, 1, 1, 0, 0, 221, 0, true},
+     "little work"},  // they fill less than half of their tiles
+    {{244, 244, 1, 1, 0, 0, 280, 0, true}, "any tiles"},
     {{419, 365, 4, 4, 0, 0, 90}, "any tiles"},
     {{269, 435, 3, 1, 0, 0, 56}, "any tiles"},
     {{8, 200001, 1, 1}, "little work"},

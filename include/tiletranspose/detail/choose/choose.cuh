@@ -104,6 +104,16 @@ inline tile_policy policy_of(const transpose_facts& facts, tile_access access) {
   return tuned_policy(tuned_architecture, facts.element_bytes, facts.access_bytes, access);
 }
 
+/// True where matrices fill so many percent of their tiles of some accesses.
+inline bool fills_tiles(const transpose_facts& facts, tile_access access, size_type percent) {
+  const tile_policy policy = policy_of(facts, access);
+  const auto tile_rows = static_cast<size_type>(policy.tile_rows);
+  const auto tile_cols = static_cast<size_type>(policy.tile_cols);
+  const size_type cols = divide_up(facts.nx, tile_cols) * tile_cols;
+  const size_type rows = divide_up(facts.ny, tile_rows) * tile_rows;
+  return 100 * facts.nx * facts.ny >= percent * cols * rows;
+}
+
 /// True where columns, or rows, are so few that they are better off in panels than in tiles of some accesses.
 /// \param shifts  word-shifted panels take them, if they are of elements of 1 and 2 bytes
 inline bool are_few(const transpose_facts& facts, tile_access access, bool columns, bool shifts) {
@@ -210,13 +220,8 @@ inline bool micro_blocks(const transpose_facts& facts, choice& chosen) {
   return has_whole_blocks(move, choose_axes(move).x) && has_short_places(move);
 }
 inline bool filled_tiles(const transpose_facts& facts, choice&) {
-  if (!pays_whole(facts) || !facts.sectors() || facts.batch == 1) { return false; }
-  const tile_policy policy = policy_of(facts, tile_access::whole);
-  const auto tile_rows = static_cast<size_type>(policy.tile_rows);
-  const auto tile_cols = static_cast<size_type>(policy.tile_cols);
-  const size_type cols = divide_up(facts.nx, tile_cols) * tile_cols;
-  const size_type rows = divide_up(facts.ny, tile_rows) * tile_rows;
-  return 10 * facts.nx * facts.ny >= least_filled * cols * rows;
+  return pays_whole(facts) && facts.sectors() && facts.batch > 1 &&
+         fills_tiles(facts, tile_access::whole, least_filled);
 }
 inline bool vectorised_panels(const transpose_facts& facts, choice& chosen) {
   if (!has_vectorised_panel(facts.element_bytes, facts.access_bytes)) { return false; }
@@ -290,7 +295,9 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
   if (facts.whole_rows()) { return elements <= limits.whole; }
   const bool follows = facts.in_dense() && facts.out_dense() && little.slow.out_stride > 0;
   const size_type lone = most_lone_tile_elements * (element == 2 || element == 4 ? 3 : 1);
-  const size_type times = facts.batch > 1 && matrix <= lone ? times_of_lone_matrices : 1;
+  const bool is_lone =
+      facts.batch > 1 && (matrix <= lone || !fills_tiles(facts, other.access, least_filled_alone));
+  const size_type times = is_lone ? times_of_lone_matrices : 1;
   return elements <= times * (follows ? limits.tile : limits.pitched);
 }
 inline choice choose_large(const transpose_facts& facts);

@@ -132,12 +132,15 @@ inline constexpr int widest_large_tile_element = 8;
 inline constexpr size_type most_lone_matrix =
     tuning_row{1024, "2026-11-26", "us, panels, little: 38 x 38 bytes 214, 190; floats 225, 281"};
 
-/// Matrices of a batch of so few elements, of 2 and 4 bytes three times as many, that have no panel leave large tiles partly
-/// empty: so many times `tile` is little work.
+/// Matrices of a batch of so few elements, of 2 and 4 bytes three times as many, or that fill fewer percent of their tiles,
+/// leave large tiles partly empty: where no panel takes them, so many times `tile` is little work.
 inline constexpr size_type most_lone_tile_elements = tuning_row{
     32'768, "2026-11-27", "tiles, little: bytes, 238 x 238 us 33, 49; halves, 271 x 264 % 61, 86"};
-inline constexpr size_type times_of_lone_matrices =
-    tuning_row{3, "2026-11-26", "us, panels, little: 74 x 74 of 12 bytes, 16 MB 14.2, 7.9"};
+inline constexpr size_type least_filled_alone =
+    tuning_row{56, "2026-11-28",
+               "us, 16 MB of bytes, tiles, little: 38 percent 32, 21, 55 21.7, 20.9, 91 18, 21"};
+inline constexpr size_type times_of_lone_matrices = tuning_row{
+    3, "2026-11-28", "us, tiles, little: 38 percent, 48 MB 88, 70; 46 percent, 24 MB 34, 36"};
 
 /// Panels of one matrix of bytes or halves that is larger than `large_matrix_bytes` are few: halves of `gathered`.
 inline constexpr size_type times_of_large_panels = tuning_row{
