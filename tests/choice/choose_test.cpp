@@ -300,7 +300,7 @@ TEST_CASE("choose: a block takes whole matrices that it holds, however few they 
   CHECK(blocks({130, 130, 3, 1}, h200_bytes) > 1);
 }
 
-TEST_CASE("choose: tall matrices are walked in wide strips, sooner where tiles share sectors") {
+TEST_CASE("choose: tall matrices are walked in wide strips, sooner where tiles share lines") {
   const auto strip = [](std::size_t ny, std::size_t stride, std::size_t bytes) {
     const matrix_problem tall{nullptr, nullptr, stride * bytes, ny * bytes, 0, 0, 9000, ny, false};
     return strip_width_of(tall, bytes, 64, 64, 1);
@@ -308,8 +308,9 @@ TEST_CASE("choose: tall matrices are walked in wide strips, sooner where tiles s
   CHECK(strip(32 * 1024, 9001, 4) == 1);
   CHECK(strip(32 * 1024 + 1, 9001, 4) > 1);
   CHECK(strip(32 * 1024 + 1, 9001, 2) == 1);
-  CHECK(strip(48 * 1024, 9008, 4) == 1);
-  CHECK(strip(48 * 1024 + 1, 9008, 4) > 1);
+  CHECK(strip(32 * 1024 + 1, 9008, 4) > 1);  // sectors, but no lines
+  CHECK(strip(48 * 1024, 9024, 4) == 1);
+  CHECK(strip(48 * 1024 + 1, 9024, 4) > 1);
 }
 
 TEST_CASE("choose: every rule decides somewhere, and what it chooses can be launched") {

@@ -109,8 +109,8 @@ inline size_type strip_width_of(const matrix_problem& problem, size_type element
                                 size_type tile_cols, size_type cols, size_type usual) {
   const size_type most = larger<size_type>(narrow_row_bytes / (tile_cols * element_bytes), 1);
   const size_type col_tiles = divide_up(problem.nx, cols);
-  const bool shares_sectors = element_bytes > 2 && problem.in_stride_bytes % sector_bytes != 0;
-  const size_type most_rows = shares_sectors ? most_column_rows_off_sectors : most_column_rows;
+  const bool shares_lines = element_bytes > 2 && problem.in_stride_bytes % 128 != 0;
+  const size_type most_rows = shares_lines ? most_column_rows_off_lines : most_column_rows;
   return col_tiles <= most || problem.ny > most_rows
              ? divide_up(col_tiles, divide_up(col_tiles, most))
              : usual;
