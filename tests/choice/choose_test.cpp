@@ -117,7 +117,7 @@ constexpr row table[] = {
     {{1004, 512, 2, 2, 0, 0, 100}, "micro-blocks"},
     {{4096, 8192, 2, 2}, "micro-blocks"},
     {{200, 120, 3, 1, 0, 0, 1000}, "gathered panels"},
-    // A block takes a matrix, however many there are: of a few large ones of bytes elements one by one are as fast.
+    // Of a few large matrices of bytes elements one by one are as fast as panels of one each.
     {{330, 330, 1, 1, 0, 0, 38, 0, false, 13}, "little work"},
     {{330, 330, 1, 1, 0, 0, 77, 0, false, 13}, "gathered panels"},
     {{134, 134, 3, 1, 0, 0, 252}, "gathered panels"},
@@ -288,16 +288,19 @@ TEST_CASE("choose: vectorised panels are as large as a matrix needs, and smaller
   CHECK(threads({28, 1 << 19, 2, 2}) == 128);
 }
 
-TEST_CASE("choose: a block takes whole matrices that it holds, however few they are") {
+TEST_CASE("choose: a block takes whole matrices that it holds, if these are enough blocks") {
   const auto blocks = [](const asked& a, std::size_t shared_bytes) {
     return plan_gathered(facts_of(a), static_cast<std::size_t>(a.element_bytes),
                          static_cast<std::size_t>(a.access_bytes), shared_bytes)
         .blocks;
   };
-  CHECK(blocks({130, 130, 3, 1, 0, 0, 7}, h200_bytes) == 7);
+  CHECK(blocks({130, 130, 3, 1, 0, 0, 66}, h200_bytes) == 66);
+  CHECK(blocks({130, 130, 3, 1, 0, 0, 65}, h200_bytes) > 264);
   CHECK(blocks({130, 130, 4, 4, 0, 0, 100, 0, false, 1}, h200_bytes) == 100);
-  CHECK(blocks({130, 130, 3, 1, 0, 0, 7}, tt::default_shared_bytes) > 7);
+  CHECK(blocks({130, 130, 3, 1, 0, 0, 66}, tt::default_shared_bytes) > 66);
   CHECK(blocks({130, 130, 3, 1}, h200_bytes) > 1);
+  CHECK(blocks({1001, 200, 1, 1, 0, 0, 15}, h200_bytes) >
+        264);  // one block would fill a multiprocessor
 }
 
 TEST_CASE("choose: tall matrices are walked in wide strips, sooner where tiles share lines") {

@@ -140,12 +140,10 @@ inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access ac
   const bool whole = access == tile_access::whole;
   const bool takes_columns = facts.in_dense() || goes_in_panels_apart(facts.nx, element, true);
   const bool takes_rows = facts.out_dense() || goes_in_panels_apart(facts.ny, element, false);
-  const size_type blocks =
-      facts.access_bytes < 4 ? blocks_of_largest_matrix : blocks_of_largest_words;
   const size_type largest =  // matrix that a panel holds
       whole && facts.access_bytes != 2
           ? large_matrix_bytes
-          : larger(large_matrix_bytes, facts.shared_bytes() / blocks - 2048);
+          : largest_whole_matrix(facts.access_bytes, facts.shared_bytes());
   // What word-shifted panels do not take, or whole tiles move faster, has limits of its own.
   const bool shifts = !whole && has_word_shifted_panel(facts.element_bytes, facts.access_bytes) &&
                       facts.batch == 1 && !facts.pointer_arrays &&

@@ -86,10 +86,12 @@ inline constexpr size_type cycles_of_lines = tuning_row{
     1, "2026-11-25", "on lines, not: bytes, 9 rows 73, 91; floats, 20 91, 93, 33 96, 92"};
 
 /// Panels that a problem is cut into at least, as long as each has work for its threads: two for a multiprocessor. Matrices
-/// behind pointers, and those of a batch that a block holds, are not cut for it: of 130 x 130 pixels of 3 bytes, 248 took 19.0
-/// us in parts and 8.8 whole.
+/// behind pointers are not cut for it, nor those of a batch of so many that a panel holds whole (largest_whole_matrix).
 inline constexpr size_type least_panels = tuning_row{
     264, "2026-11-26", "132 instead: up to 4 MB 0.92 to 1.2 times as fast, 33 0.8 to 1.3"};
+inline constexpr size_type least_whole_panels = tuning_row{
+    66, "2026-11-28",
+    "us, parts, whole: 3 bytes, 248 of 130 x 130 19.0, 8.7; bytes, 57 of 330 x 330 9.9, 10.1"};
 
 /// Fewer bytes are not moved in panels: their tables take longer than the work.
 inline constexpr size_type least_panel_bytes =

@@ -36,6 +36,13 @@ inline constexpr size_type blocks_of_largest_matrix =
 inline constexpr size_type blocks_of_largest_words = tuning_row{
     3, "2026-11-21", "floats, 129 x 127 84, 92; 201 x 127, which two blocks hold, 89, 82"};
 
+/// The largest matrix of a batch that a panel of accesses of a width holds. \param shared_bytes  what a block may ask for
+constexpr size_type largest_whole_matrix(int access_bytes, size_type shared_bytes) {
+  const size_type blocks = access_bytes < 4 ? blocks_of_largest_matrix : blocks_of_largest_words;
+  const size_type most = shared_bytes / blocks - 2048;
+  return most > large_matrix_bytes ? most : large_matrix_bytes;
+}
+
 /// Up to so many rows of elements of 1 and 2 bytes are written as parts of longer segments where the matrices of a batch
 /// are too large for a panel. Of words tiles are better.
 inline constexpr size_type short_rows = tuning_row{

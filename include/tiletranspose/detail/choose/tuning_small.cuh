@@ -94,7 +94,7 @@ inline constexpr size_type lone_dual_side = tuning_row{
 inline constexpr size_type few_small_rows = 64;
 
 /// With two outputs, of which one has the input's rows, so many percent are moved directly at most: lanes write that one in
-/// rows that lie apart, and the fewer the wider elements are. On 2026-11-28, us directly and in tiles, 23 MB: 8 columns of 3
+/// rows that lie apart, of which wide elements touch more sectors. On 2026-11-28, us directly and in tiles, 23 MB: 8 columns of 3
 /// bytes 59, 22, 4 of 12 bytes 25, 8, 4 of 3 bytes 27, 39; 8 rows of floats 8.3, 9.5.
 constexpr size_type most_direct_dual(int kept_bytes, bool few_rows) {
   if (kept_bytes <= 2) { return 25; }

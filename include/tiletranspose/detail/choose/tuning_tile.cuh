@@ -17,7 +17,7 @@ inline constexpr size_type narrow_row_bytes = tuning_row{
     8 * 1024, "2026-11-22", "strips of one, of 16: floats, 67109 rows 88, 89, 134217 80, 87"};
 inline constexpr size_type most_column_rows = tuning_row{
     48 * 1024, "2026-11-22", "strips of one, of 16: 33553 rows, floats 93, 89, 2 bytes 93, 89"};
-/// So are those of elements above 2 bytes whose input rows start inside of lines of 128 bytes, from fewer rows on: before the
+/// So are those of elements above 2 bytes whose input rows lie no multiple of 128 bytes apart, from fewer rows on: before the
 /// next column of tiles needs the lines that it shares, the L2 cache has lost them.
 inline constexpr size_type most_column_rows_off_lines =
     tuning_row{32 * 1024, "2026-11-28",

@@ -295,13 +295,13 @@ TILETRANSPOSE_FUNCTION unsigned pick_bytes(unsigned low, unsigned high, unsigned
 #endif
 }
 
-/// A word whose byte i is byte source(i) of `words`; all of that is known to the compiler. A byte permute for each word less one
-/// that its bytes come from; words whose bytes keep their places only change their names.
+/// A word whose byte i is byte source(i) of `words`; all of that is known to the compiler. Bytes of n words take n - 1 byte
+/// permutes, those of one word one where they move; a word whose bytes keep their places only changes its name.
 template <class Source>
 TILETRANSPOSE_FUNCTION unsigned pick_word(const unsigned* words, Source source) {
   unsigned result = words[source(0) / 4];
   bool keeps_places = true;
-  bool is_first = true;
+  bool is_untouched = true;
   TILETRANSPOSE_UNROLL
   for (int i = 1; i < 4; ++i) {
     bool is_new = true;
@@ -313,13 +313,13 @@ TILETRANSPOSE_FUNCTION unsigned pick_word(const unsigned* words, Source source) 
       is_new = is_new && (k >= i || word != source(i) / 4);
       keeps_places = keeps_places && byte == k;
       // The first permute takes the bytes of two words; the next ones find those before where they belong.
-      const bool is_second = is_first ? word != source(0) / 4 : word == source(i) / 4;
-      selector |= static_cast<unsigned>(is_second ? 4 + byte : is_first ? byte : k) << (4 * k);
+      const bool is_second = is_untouched ? word != source(0) / 4 : word == source(i) / 4;
+      selector |= static_cast<unsigned>(is_second ? 4 + byte : is_untouched ? byte : k) << (4 * k);
     }
     if (is_new) {
       result = pick_bytes(result, words[source(i) / 4], selector);
-      is_first = false;
-    } else if (is_first && i == 3 && !keeps_places) {
+      is_untouched = false;
+    } else if (is_untouched && i == 3 && !keeps_places) {
       result = pick_bytes(result, 0, selector);
     }
   }

@@ -68,6 +68,7 @@ struct devices_apart {
 
 /// Copies `rows` rows of `row_bytes` bytes between any memories that one address space names: this GPU's, another's, the
 /// host's. Rows that follow each other without a gap on both sides are one; those too far apart are copied one by one.
+/// \param apart  two GPUs whose memories no address space names together, else null
 inline cudaError_t copy_rows(void* out, size_type out_pitch, const void* in, size_type in_pitch,
                              size_type row_bytes, size_type rows, cudaStream_t stream,
                              const devices_apart* apart = nullptr) {

@@ -337,11 +337,14 @@ inline launch_plan<axes_panel_arguments> plan_gathered(const batch_problem& prob
   }
   const relocation move = relocation_of(first, element_bytes, access_bytes);
   const size_type matrix_bytes = problem.nx * problem.ny * element_bytes;
-  const bool fits = problem.batch > 1 && matrix_bytes < shared_bytes;
+  const bool fits =
+      problem.batch > 1 &&
+      matrix_bytes <= largest_whole_matrix(static_cast<int>(access_bytes), shared_bytes);
+  const bool is_whole = problem.pointer_arrays || (fits && problem.batch >= least_whole_panels);
   const size_type large =
       larger<size_type>(large_panel_axes_bytes, fits ? matrix_bytes : size_type{0});
-  const size_type whole = larger<size_type>(
-      panel_axes_threads, fits || problem.pointer_arrays ? matrix_bytes / access_bytes : 0);
+  const size_type whole =
+      larger<size_type>(panel_axes_threads, is_whole ? matrix_bytes / access_bytes : 0);
   launch_plan<axes_panel_arguments> plan =
       axes_panel_layout(move, large, shared_bytes, whole).plan();
   if (!problem.pointer_arrays || plan.blocks > max_blocks) { return plan; }

@@ -14,6 +14,14 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+/// How many rows down and columns across a part of a problem starts.
+inline matrix_place place_of(const matrix_problem& part, const matrix_problem& problem,
+                             size_type in_element) {
+  const auto distance = static_cast<size_type>(static_cast<const unsigned char*>(part.in) -
+                                               static_cast<const unsigned char*>(problem.in));
+  return {distance / problem.in_stride_bytes, distance % problem.in_stride_bytes / in_element};
+}
+
 /// True where loads of the input that start where vectors of the copy do are whole accesses.
 template <class Fused>
 bool starts_in_step(const matrix_problem& problem, const row_major_copy& copy) {
@@ -45,13 +53,8 @@ auto plan_fused(const batch_problem& problem, row_major_copy copy, matrix_place 
       order_tiles(arguments, problem.batch, Fused::out_bytes, Fused::segment_bytes, strip_width);
   if (blocks > max_blocks) {
     const auto launch = [&](const batch_problem& part) {
-      matrix_place place{0, 0};  // where the part starts in the problem
-      if (problem.batch == 1) {
-        const auto distance = static_cast<size_type>(static_cast<const unsigned char*>(part.in) -
-                                                     static_cast<const unsigned char*>(problem.in));
-        place = {distance / problem.in_stride_bytes,
-                 distance % problem.in_stride_bytes / Fused::in_bytes};
-      }
+      const matrix_place place =
+          problem.batch > 1 ? matrix_place{0, 0} : place_of(part, problem, Fused::in_bytes);
       row_major_copy beside = copy;
       if (Fused::copies) { beside.data = copy.place(place.row, place.col * Fused::out_bytes); }
       return plan_fused<Fused>(part, beside, {first.row + place.row, first.col + place.col}, go);

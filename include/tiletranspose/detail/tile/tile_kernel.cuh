@@ -150,7 +150,7 @@ TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared
   }
   group.sync();
   if constexpr (!Interior && Shape::shifts_loads) {
-    // A tile touches the first or the last bytes of its rows, whose words `fill_rows` leaves out.
+    // Where a tile touches the first or the last bytes of its rows, `fill_rows` leaves out their words.
     const int reach = 4 + (source.next_rows > 0 ? Shape::element_bytes : 0);
     const bool has_row_ends =
         source.first_byte > -3 || source.end_byte < Shape::tile_cols * Shape::element_bytes + reach;
