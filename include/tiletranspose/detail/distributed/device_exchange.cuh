@@ -76,27 +76,30 @@ struct matrix_mover {
   T* out;
   const T* in;
 
-  /// Transposes a slice from the input to where it is packed, `cols` dense rows of the output at `to`; copies it from there,
-  /// `from`, into the output; or transposes it from the input into the output. What is not packed is null.
-  cudaError_t move(const exchange_plan& plan, const exchange_slice& slice, const void* from,
-                   void* to, cudaStream_t stream) const {
-    const auto place = [&] {  // a rank that holds nothing has no address
-      const size_type pitch = plan.rows.total;
-      return matrix_view<T>{out + (slice.x - plan.first_column()) * pitch + slice.y, slice.cols,
-                            slice.rows, pitch};
-    };
-    if (from != nullptr) {
-      const matrix_view<const T> packed{static_cast<const T*>(from), slice.cols, slice.rows,
-                                        slice.rows};
-      return run_reorient<sizeof(T), alignof(T), matrices::one, false>(
-          reorient_request(place(), packed, symmetry::identity), symmetry::identity, stream);
-    }
+  /// Transposes a slice of the input into the output; or to where it is packed, `cols` dense rows of the output.
+  cudaError_t pack(const exchange_plan& plan, const exchange_slice& slice, void* to,
+                   cudaStream_t stream) const {
     const matrix_view<const T> source{
         in + (slice.y - plan.first_row()) * plan.columns.total + slice.x, slice.rows, slice.cols,
         plan.columns.total};
     const matrix_view<T> packed{static_cast<T*>(to), slice.cols, slice.rows, slice.rows};
     return run_transpose<sizeof(T), alignof(T), matrices::one>(
-        view_request(to != nullptr ? packed : place(), source), stream);
+        view_request(to != nullptr ? packed : place_of(plan, slice), source), stream);
+  }
+  /// Copies what is packed into the output. What copies between GPUs does not need it, nor its kernels.
+  cudaError_t place(const exchange_plan& plan, const exchange_slice& slice, const void* from,
+                    cudaStream_t stream) const {
+    const matrix_view<const T> packed{static_cast<const T*>(from), slice.cols, slice.rows,
+                                      slice.rows};
+    return run_reorient<sizeof(T), alignof(T), matrices::one, false>(
+        reorient_request(place_of(plan, slice), packed, symmetry::identity), symmetry::identity,
+        stream);
+  }
+
+ private:
+  matrix_view<T> place_of(const exchange_plan& plan, const exchange_slice& slice) const {
+    const size_type pitch = plan.rows.total;
+    return {out + (slice.x - plan.first_column()) * pitch + slice.y, slice.cols, slice.rows, pitch};
   }
 };
 
@@ -110,6 +113,16 @@ struct array_mover {
   relocation whole;  ///< of the whole array
 
   /// As matrix_mover's: what is packed is dense, in the output's order.
+  cudaError_t pack(const exchange_plan& plan, const exchange_slice& slice, void* to,
+                   cudaStream_t stream) const {
+    return move(plan, slice, nullptr, to, stream);
+  }
+  cudaError_t place(const exchange_plan& plan, const exchange_slice& slice, const void* from,
+                    cudaStream_t stream) const {
+    return move(plan, slice, from, nullptr, stream);
+  }
+
+ private:
   cudaError_t move(const exchange_plan& plan, const exchange_slice& slice, const void* from,
                    void* to, cudaStream_t stream) const {
     size_type extents[most_given_axes];
@@ -196,9 +209,7 @@ class device_exchange {
   bool pack(size_type step) {
     unsigned char* const to = buffer(step);
     plan_.for_each(messages::sent, step, [&](const exchange_slice& slice) {
-      if (status_ == cudaSuccess) {
-        ok(mover_.move(plan_, slice, nullptr, to + slice.offset, work_));
-      }
+      if (status_ == cudaSuccess) { ok(mover_.pack(plan_, slice, to + slice.offset, work_)); }
     });
     return status_ == cudaSuccess;
   }
@@ -213,7 +224,7 @@ class device_exchange {
   /// Transposes a slice of what stays on this rank.
   bool keep(size_type step) {
     const exchange_slice slice = plan_.kept(step);
-    return slice.bytes == 0 || ok(mover_.move(plan_, slice, nullptr, nullptr, work_));
+    return slice.bytes == 0 || ok(mover_.pack(plan_, slice, nullptr, work_));
   }
   /// Brings what has arrived to where it belongs.
   void place(size_type step) {
@@ -222,7 +233,7 @@ class device_exchange {
       const unsigned char* const received = buffer(step) + plan_.send_bytes;
       plan_.for_each(messages::received, step, [&](const exchange_slice& slice) {
         if (status_ == cudaSuccess) {
-          ok(mover_.move(plan_, slice, received + slice.offset, nullptr, work_));
+          ok(mover_.place(plan_, slice, received + slice.offset, work_));
         }
       });
     }
