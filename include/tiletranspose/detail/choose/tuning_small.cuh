@@ -94,8 +94,8 @@ inline constexpr size_type lone_dual_side = tuning_row{
 inline constexpr size_type few_small_rows = 64;
 
 /// With two outputs, of which one has the input's rows, so many percent are moved directly at most: lanes write that one in
-/// rows that lie apart, of which wide elements touch more sectors. On 2026-11-28, us directly and in tiles, 23 MB: 8 columns of 3
-/// bytes 59, 22, 4 of 12 bytes 25, 8, 4 of 3 bytes 27, 39; 8 rows of floats 8.3, 9.5.
+/// rows that lie apart, of which wide elements touch more sectors. On 2026-11-28, us directly and in tiles, 23 MB: 8 columns of
+/// 3 bytes 59, 22, 4 of 12 bytes 25, 8, 4 of 3 bytes 27, 39; 8 rows of floats 8.3, 9.5.
 constexpr size_type most_direct_dual(int kept_bytes, bool few_rows) {
   if (kept_bytes <= 2) { return 25; }
   if (few_rows) { return kept_bytes == 3 ? 16 : 25; }
@@ -142,7 +142,7 @@ inline constexpr size_type least_filled_alone =
 inline constexpr size_type times_of_lone_matrices = tuning_row{
     3, "2026-11-28", "us, tiles, little: 38 percent, 48 MB 88, 70; 46 percent, 24 MB 34, 36"};
 
-/// Panels of one matrix of bytes or halves that is larger than `large_matrix_bytes` are few: halves of `gathered`.
+/// Panels of one matrix above `large_matrix_bytes` are few: of bytes and halves so many halves of `gathered` are little work.
 inline constexpr size_type times_of_large_panels = tuning_row{
     3, "2026-11-28", "us, panels, little: 330 x 330 bytes, 4 MB 10.0, 5.6, 8 MB 10.2, 10.0"};
 
