@@ -125,8 +125,10 @@ constexpr row table[] = {
     {{192, 128, 3, 1, 0, 0, 100, 0, true}, "little work"},
     {{128, 124, 1, 1, 0, 0, 1000}, "vectorised panels"},
     {{256, 64, 1, 1, 0, 0, 12800}, "vectorised panels"},
-    {{256, 256, 1, 1, 0, 0, 3000}, "filled tiles"},
-    {{256, 192, 1, 1, 0, 0, 3000}, "whole tiles"},   // they fill 75 % of tiles
+    {{256, 256, 1, 1, 0, 0, 3000}, "whole tiles"},
+    {{256, 192, 1, 1, 0, 0, 3000}, "micro-blocks"},  // they fill 75 % of whole tiles
+    {{280, 448, 1, 1, 0, 0, 3000}, "micro-blocks"},  // rows of sectors, other accesses
+    {{280, 452, 1, 1, 0, 0, 3000}, "any tiles"},
     {{16, 22, 2, 2, 0, 64, 100000}, "little work"},  // short rows with gaps
     {{16, 48, 2, 2, 0, 64, 100000}, "little work"},
     {{16, 49, 2, 2, 0, 64, 100000}, "gathered panels"},
@@ -187,7 +189,18 @@ constexpr row table[] = {
     {{1 << 20, 196, 1, 1}, "word-shifted panels"},
     {{1 << 20, 32, 4, 4}, "vectorised panels"},
     {{32, 32, 4, 4, 0, 0, 100000}, "vectorised panels"},
-    {{64, 64, 4, 4, 0, 0, 10000}, "filled tiles"},
+    {{64, 64, 4, 4, 0, 0, 10000}, "small tiles"},
+    {{64, 64, 4, 4, 0, 0, 70000}, "vectorised panels"},  // more than a grid counts matrices
+    {{80, 784, 4, 4, 0, 0, 1036}, "small tiles"},
+    {{80, 785, 4, 4, 0, 0, 1036}, "gathered panels"},  // no output row but the first is on a sector
+    {{23, 784, 4, 4, 0, 0, 4000}, "gathered panels"},
+    {{24, 784, 4, 4, 0, 0, 4000}, "small tiles"},
+    {{41, 88, 4, 4, 0, 0, 18000}, "gathered panels"},  // they fill 59 % of tiles
+    {{80, 784, 4, 4, 0, 0, 1036, 0, true}, "gathered panels"},
+    {{80, 784, 8, 8, 0, 0, 1036, 0, true}, "small tiles"},
+    {{80, 784, 8, 4, 0, 0, 1036}, "any tiles"},
+    {{8192, 4096, 4, 4, 0, 0, 100}, "small tiles"},  // more than 31 bits of elements
+
     {{33, 31, 4, 4, 0, 0, 100000}, "gathered panels"},
     {{33, 31, 1, 1, 0, 0, 100000}, "word-shifted panels"},
     {{33, 31, 1, 1, 0, 0, 60000, 0, true}, "little work"},
@@ -279,10 +292,10 @@ TEST_CASE("choose: vectorised panels are as large as a matrix needs, and smaller
     CHECK(bytes == vectorised_bytes(chosen.shape.threads));
     return chosen.shape.threads;
   };
-  CHECK(threads({32, 64, 4, 4, 0, 0, 10000}) == 128);  // 8 KB
-  CHECK(threads({32, 66, 4, 4, 0, 0, 10000}) == 256);
-  CHECK(threads({32, 130, 4, 4, 0, 0, 10000}) == 512);
-  CHECK(threads({32, 258, 4, 4, 0, 0, 10000}) == 704);
+  CHECK(threads({16, 128, 4, 4, 0, 0, 10000}) == 128);  // 8 KB
+  CHECK(threads({16, 132, 4, 4, 0, 0, 10000}) == 256);
+  CHECK(threads({16, 260, 4, 4, 0, 0, 10000}) == 512);
+  CHECK(threads({16, 516, 4, 4, 0, 0, 10000}) == 704);
   CHECK(threads({32, 1 << 20, 4, 4}) == 128);
   CHECK(threads({32, 2 << 20, 2, 2}) == 256);
   CHECK(threads({28, 1 << 19, 2, 2}) == 128);

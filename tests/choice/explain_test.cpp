@@ -449,8 +449,11 @@ TEST_CASE("explain: permutes with a function on the way") {
   CHECK(std::string(fused.mover) == "little work by tiles");  // as many as they are
   CHECK(fused.launches == 1);
   const tt::explanation wide =
-      tt::explain_transform_permute(out, in, {64, 224, 224, 40}, {0, 3, 1, 2});
+      tt::explain_transform_permute(out, in, {64, 224, 224, 64}, {0, 3, 1, 2});
   CHECK(std::string(wide.mover) == "fused tile");
+  const tt::explanation empty =  // as such tiles would be
+      tt::explain_transform_permute(out, in, {64, 224, 224, 40}, {0, 3, 1, 2});
+  CHECK(std::string(empty.mover) == "little work by tiles");
   const tt::explanation tiles =
       tt::explain_transform_permute(out, in, {30, 56, 56, 3}, {3, 2, 1, 0});
   CHECK(std::string(tiles.mover) == "tiles along several axes");

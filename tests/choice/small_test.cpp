@@ -375,11 +375,47 @@ TEST_CASE("small: large tiles that would be emptier than small ones are not take
   CHECK(small_tile_side(dense_transpose(16, 16, 4, 100), 1) == 32);
 }
 
+TEST_CASE("small: many tiles of words, whose output rows are sectors, have fewer threads") {
+  using tt::detail::are_many_tiles;
+  constexpr size_type most = tt::detail::least_many_tiles;
+  CHECK(are_many_tiles(dense_transpose(64, 64, 4, most / 4096)));
+  CHECK(!are_many_tiles(dense_transpose(64, 64, 4, most / 4096 - 1)));
+  CHECK(!are_many_tiles(dense_transpose(68, 64, 4, most / 4096)));
+  CHECK(tt::detail::has_many_tiles(4, 4, 1));
+  CHECK(!tt::detail::has_many_tiles(4, 4, 4));
+  CHECK(!tt::detail::has_many_tiles(8, 4, 1));
+}
+
+TEST_CASE("small: batches with an operation that leave large tiles empty are little work") {
+  const auto takes = [](size_type nx, size_type ny, size_type batch, bool to_halves) {
+    tt::detail::batch_problem problem{};
+    problem.nx = nx;
+    problem.ny = ny;
+    problem.batch = batch;
+    problem.in_stride_bytes = 4 * nx;
+    problem.in_batch_bytes = 4 * nx * ny;
+    problem.out_stride_bytes = (to_halves ? 2 : 4) * ny;
+    problem.out_batch_bytes = problem.out_stride_bytes * nx;
+    using tt::detail::fusion;
+    const auto chosen =
+        to_halves ? tt::detail::choose_little_operation<fusion::transform, float, short>(problem)
+                  : tt::detail::choose_little_operation<fusion::transform, float, float>(problem);
+    return chosen.mover == small_mover::tiles;
+  };
+  // Tiles of floats to halves, and to floats, have 128 rows of 64.
+  CHECK(takes(96, 120, 1000, true));
+  CHECK(!takes(96, 128, 1000, true));
+  CHECK(!takes(96, 120, 1, true));
+  CHECK(takes(96, 121, 1000, false));
+  CHECK(takes(128, 128, 1000, false));  // output rows are sectors
+  CHECK(!takes(128, 127, 1000, false));
+}
+
 TEST_CASE("small: what has an operation has limits of its own") {
   const auto takes = [](size_type fast, bool whole, bool is_dual) {
     small_problem problem = dense_transpose(fast, 100, 4);
     problem.is_dual = is_dual;
-    return tt::detail::choose_small_operation(problem, whole) == small_mover::tiles;
+    return tt::detail::choose_small_operation(problem, whole, false) == small_mover::tiles;
   };
   CHECK(takes(70, false, false));
   CHECK(!takes(71, false, false));
@@ -411,15 +447,15 @@ TEST_CASE("small: what has an operation has limits of its own") {
   // Two outputs of smaller elements are little work where a side is short, however long the other one is.
   small_problem halves = dense_transpose(1'000'000, tt::detail::lone_dual_side, 4);
   halves.is_dual = true;
-  CHECK(tt::detail::choose_small_operation(halves, false) == small_mover::none);
+  CHECK(tt::detail::choose_small_operation(halves, false, false) == small_mover::none);
   halves.kept_bytes = 2;
-  CHECK(tt::detail::choose_small_operation(halves, false) == small_mover::tiles);
+  CHECK(tt::detail::choose_small_operation(halves, false, false) == small_mover::tiles);
   halves.slow.extent = tt::detail::lone_dual_side + 1;
-  CHECK(tt::detail::choose_small_operation(halves, false) == small_mover::none);
+  CHECK(tt::detail::choose_small_operation(halves, false, false) == small_mover::none);
   CHECK(!takes(46, true, true));
   // Sides that would leave tiles mostly empty have none.
   small_problem narrow = dense_transpose(30, 100'000, 4);
-  CHECK(tt::detail::choose_small_operation(narrow, false) == small_mover::tiles);
+  CHECK(tt::detail::choose_small_operation(narrow, false, false) == small_mover::tiles);
 }
 
 TEST_CASE("small: few elements of rows are one a thread") {

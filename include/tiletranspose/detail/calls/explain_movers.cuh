@@ -311,7 +311,9 @@ inline void describe_little(explanation& result, small_mover mover, const small_
     return;
   }
   const int side = small_tile_side(problem, accesses);
-  const int block_rows = small_block_rows(side, problem.kept_bytes, accesses);
+  const bool many = are_many_tiles(problem) &&
+                    has_many_tiles(problem.element_bytes, problem.kept_bytes, accesses);
+  const int block_rows = small_block_rows(side, problem.kept_bytes, accesses, many);
   result.mover = "little work by tiles";
   result.tile_rows = result.tile_cols = static_cast<size_type>(side);
   launch_counter{result}(plan_small_tiles(problem, any, side, block_rows));

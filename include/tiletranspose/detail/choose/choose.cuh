@@ -141,9 +141,7 @@ inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access ac
   const bool takes_columns = facts.in_dense() || goes_in_panels_apart(facts.nx, element, true);
   const bool takes_rows = facts.out_dense() || goes_in_panels_apart(facts.ny, element, false);
   const size_type largest =  // matrix that a panel holds
-      whole && facts.access_bytes != 2
-          ? large_matrix_bytes
-          : largest_whole_matrix(facts.access_bytes, facts.shared_bytes());
+      whole ? large_matrix_bytes : largest_whole_matrix(facts.access_bytes, facts.shared_bytes());
   // What word-shifted panels do not take, or whole tiles move faster, has limits of its own.
   const bool shifts = !whole && has_word_shifted_panel(facts.element_bytes, facts.access_bytes) &&
                       facts.batch == 1 && !facts.pointer_arrays &&
@@ -195,31 +193,33 @@ inline axes_choice cut_micro_tiles(const relocation& move, int side) {
   fill_sides(tiles, move, side);
   return tiles;
 }
+/// Those of which they take all, however many bytes.
+inline bool suits_micro_blocks(const transpose_facts& facts) {
+  const bool whole = facts.whole_rows();
+  if (facts.element_bytes == 3) { return whole && facts.batch > 1; }
+  if (!facts.sectors()) { return false; }
+  if (facts.batch == 1) { return facts.element_bytes == 1 && facts.nx >= facts.ny && !whole; }
+  return !whole || (facts.matrix_bytes() > large_matrix_bytes &&
+                    !fills_tiles(facts, tile_access::whole, least_filled));
+}
 inline bool micro_blocks(const transpose_facts& facts, choice& chosen) {
+  if (!has_micro_tile(facts.element_bytes, facts.access_bytes) || facts.pointer_arrays) {
+    return false;
+  }
   const size_type bytes = facts.matrix_bytes() * facts.batch;
   const bool whole = facts.whole_rows();
-  const bool pixels = facts.element_bytes == 3;
-  const bool wide = facts.sectors() && facts.nx >= facts.ny;
-  const bool all =
-      whole ? pixels && facts.batch > 1 : wide && facts.element_bytes <= (facts.batch > 1 ? 2 : 1);
-  const bool many = bytes > most_micro_matrix_bytes * (whole ? 2 : 1) && !all;
-  const bool in_panels =
-      !pixels && !whole && facts.batch > 1 && bytes / facts.batch <= most_lone_panel_bytes;
+  const size_type most = most_micro_matrix_bytes * (whole ? 2 : 1);
+  const bool in_panels = facts.element_bytes <= 2 && !whole && facts.batch > 1 &&
+                         bytes / facts.batch <= most_lone_panel_bytes;
   const size_type least =
       facts.element_bytes == 1 ? least_micro_matrix_of_bytes : least_micro_matrix_bytes;
-  const int side = micro_matrix_side(facts.element_bytes, bytes);
-  chosen.micro_side = side;
-  if (!has_micro_tile(facts.element_bytes, facts.access_bytes) || facts.pointer_arrays ||
-      bytes < least || many || in_panels ||
-      2 * smaller(facts.nx, facts.ny) < static_cast<size_type>(side)) {
+  chosen.micro_side = micro_matrix_side(facts.element_bytes, bytes);
+  if (bytes < least || in_panels || (bytes > most && !suits_micro_blocks(facts)) ||
+      2 * smaller(facts.nx, facts.ny) < static_cast<size_type>(chosen.micro_side)) {
     return false;
   }
   const relocation move = relocation_of(facts, facts.element(), facts.element());
   return has_whole_blocks(move, choose_axes(move).x) && has_short_places(move);
-}
-inline bool filled_tiles(const transpose_facts& facts, choice&) {
-  return pays_whole(facts) && facts.sectors() && facts.batch > 1 &&
-         fills_tiles(facts, tile_access::whole, least_filled);
 }
 inline bool vectorised_panels(const transpose_facts& facts, choice& chosen) {
   if (!has_vectorised_panel(facts.element_bytes, facts.access_bytes)) { return false; }
@@ -264,6 +264,22 @@ inline bool tall_tiles(const transpose_facts& facts, choice&) {
 inline small_problem little_problem(const transpose_facts& facts) {
   return small_transpose(facts, facts.element_bytes, facts.element_bytes);
 }
+/// Matrices of a batch in the tiles of little work, however many they are.
+inline bool small_tiles(const transpose_facts& facts, choice& chosen) {
+  const bool suits = facts.pointer_arrays ? facts.element() >= 8 : facts.sectors();
+  if (facts.batch == 1 || facts.batch > max_grid_side || !suits || facts.element() < 4 ||
+      facts.access_bytes != facts.element_bytes ||
+      smaller(facts.nx, facts.ny) < least_small_tiled_side ||
+      !has_little_work(facts.element_bytes, facts.access_bytes, true)) {
+    return false;
+  }
+  const small_problem little = little_problem(facts);
+  small_problem matrix = little;
+  matrix.batch = 1;
+  chosen.little = choose_small(matrix, most_counted, false);
+  return chosen.little == small_mover::tiles &&
+         100 * elements_of(little) >= least_small_tiled * work_of(little).places;
+}
 /// True where it is little work beside the mover that takes it else.
 inline bool is_little_beside(const choice& other, const transpose_facts& facts,
                              const small_problem& little, size_type work) {
@@ -273,6 +289,7 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
   const size_type elements = matrix * facts.batch;
   const bool few_columns = other.panels == panel_kind::few_columns;
   if (facts.has_short_segments_apart()) { return true; }
+  if (other.by == mover::little) { return false; }  // whose rule says more
   if (other.by == mover::vectorised_panel) { return work <= limits.vectorised; }
   if (other.by == mover::word_shifted_panel) {
     return work <= (few_columns ? limits.shifted_columns : limits.shifted);
@@ -330,9 +347,10 @@ inline constexpr transpose_rule transpose_rules[] = {
      "so few elements that latency decides, or sides too short for others: one element an access, "
      "and tiles small enough to give every multiprocessor a block",
      little_work, mover::little},
-    {"filled tiles",
-     "matrices of a batch on sectors that fill tiles of whole accesses: no tile asks a question",
-     filled_tiles, mover::tile, tile_access::whole},
+    {"small tiles",
+     "matrices of a batch, of words, whose output rows start on sectors, or of wide words behind "
+     "pointers: the tiles of little work, of which many are under way",
+     small_tiles, mover::little},
     {"vectorised panels",
      "few columns, few rows or small matrices on 16 bytes, with sides of whole micro-blocks: "
      "panels of which both sides are accesses of 16 bytes",

@@ -23,11 +23,6 @@ inline constexpr size_type least_filled_percent = 97;
 inline constexpr size_type least_filled_apart_percent = 40;
 inline constexpr size_type least_block_filled_percent = 90;
 
-/// How much is used of as many lengths of `length` elements as `extent` elements need: percent.
-constexpr size_type filled(size_type extent, size_type length) {
-  return 100 * extent / (divide_up(extent, length) * length);
-}
-
 /// How elements are counted one by one: `axes`, the fastest first. Blocks of threads stay within the first `inner` of them.
 struct element_order {
   int axes[most_axes];

@@ -116,6 +116,15 @@ constexpr int small_tile_side(const small_problem& problem, int accesses) {
   return is_large ? 32 : 16;
 }
 
+/// True of elements, moved in so many accesses, of which many go in blocks of fewer threads; and of a problem that has many.
+constexpr bool has_many_tiles(int element_bytes, int kept_bytes, int accesses) {
+  return element_bytes == 4 && kept_bytes == 4 && accesses == 1;
+}
+constexpr bool are_many_tiles(const small_problem& problem) {
+  return elements_of(problem) >= least_many_tiles &&
+         problem.slow.out_stride % static_cast<long long>(sector_bytes) == 0;
+}
+
 /// How a transpose that is little work would be moved, and what limits are compared with: its tiles' places, or as much.
 struct small_work {
   bool direct;  ///< so much of tiles would be empty that elements are moved without
@@ -181,6 +190,11 @@ constexpr small_mover small_mover_of(const small_problem& problem, bool direct) 
                                                              : small_mover::none;
 }
 
+/// How much is used of as many lengths of `length` elements as `extent` elements need: percent.
+constexpr size_type filled(size_type extent, size_type length) {
+  return 100 * extent / (divide_up(extent, length) * length);
+}
+
 /// True where a problem has so many elements at most, and bytes between any two elements of a matrix fit 31 bits, on both
 /// sides; those of the elements that blocks at the ends would have, too, whose offsets are worked out before it is seen that
 /// there are none. Precondition: no extent is 0.
@@ -217,16 +231,17 @@ constexpr small_mover choose_small_rows(const small_problem& problem) {
 }
 /// The same of a transpose with an operation.
 /// \param whole  addresses, strides and lengths of rows are multiples of 16 bytes
-constexpr small_mover choose_small_operation(const small_problem& problem, bool whole) {
+/// \param all    little work moves matrices of a batch, however many they are
+constexpr small_mover choose_small_operation(const small_problem& problem, bool whole, bool all) {
   const small_limits& limits = small_limits_of(problem.element_bytes);
   const size_type shorter = smaller(problem.fast.extent, problem.slow.extent);
   const bool narrows =
       problem.is_dual && problem.kept_bytes < problem.element_bytes && problem.element_bytes <= 8;
   const size_type lone = narrows ? lone_dual_side : lone_side(problem.element_bytes);
-  const size_type most = shorter <= lone   ? all_work
-                         : whole           ? limits.fused_whole
-                         : problem.is_dual ? limits.pitched
-                                           : limits.fused;
+  const size_type most = shorter <= lone || (all && problem.batch > 1) ? all_work
+                         : whole                                       ? limits.fused_whole
+                         : problem.is_dual                             ? limits.pitched
+                                                                       : limits.fused;
   return choose_small(problem, most, work_of(problem).direct);
 }
 
@@ -254,8 +269,14 @@ little_operation choose_little_operation(const batch_problem& transpose) {
   problem.is_dual = Kind == fusion::dual;
   const size_type bits = address_bits_of(transpose, 0) |
                          (transpose.nx | transpose.ny) * static_cast<size_type>(larger(in, out));
+  const fused_policy tile =
+      tuned_fused_policy(Kind, in, out, choose_loads(Kind, in, in, out, false, true), true, false);
+  const bool fills = filled(transpose.ny, static_cast<size_type>(tile.rows)) *
+                         filled(transpose.nx, static_cast<size_type>(tile.lanes * tile.count)) >=
+                     100 * least_filled_fused;
+  const bool all = !fills || (smaller(in, out) >= 4 && sector_mask(transpose) == 0);
   return {problem, has_little_operation<In, Out>
-                       ? choose_small_operation(problem, bits % max_access_bytes == 0)
+                       ? choose_small_operation(problem, bits % max_access_bytes == 0, all)
                        : small_mover::none};
 }
 

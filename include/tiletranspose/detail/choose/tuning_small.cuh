@@ -142,6 +142,25 @@ inline constexpr size_type least_filled_alone =
 inline constexpr size_type times_of_lone_matrices = tuning_row{
     3, "2026-11-28", "us, tiles, little: 38 percent, 48 MB 88, 70; 46 percent, 24 MB 34, 36"};
 
+/// From so many elements on, threads of tiles of words whose output rows start on sectors load eight before they store, not four.
+inline constexpr size_type least_many_tiles =
+    tuning_row{4 << 20, "2026-11-28",
+               "four, eight: batches, 260 MB 92, 95, 40 MB 95, 96; up to 1 MB us 1, 1.03"};
+
+/// Matrices of a batch with an operation on the way are little work, however many, if they fill fewer percent of large tiles; of
+/// 4 bytes and more all whose output rows start on sectors.
+inline constexpr size_type least_filled_fused =
+    tuning_row{75, "2026-11-28",
+               "tiles, so: floats to halves, filled by 60 percent 40, 87; halves, by 90 83, 66"};
+
+/// Matrices of a batch, of 4, 8 and 16 bytes an element, with sides of so many elements that fill so many percent of tiles of
+/// little work go in these if rows of the output start on sectors. Behind pointers, where nobody knows, those of 8 and 16 do.
+inline constexpr size_type least_small_tiled_side =
+    tuning_row{24, "2026-11-28",
+               "others, so, 260 MB: floats, 16 to 23 97, 88; 24 to 39 95, 98, 100 to 260 94, 96"};
+inline constexpr size_type least_small_tiled = tuning_row{
+    60, "2026-11-28", "others, so: floats, 58 percent 97, 92, 74 98, 96; 16 bytes, 58 99, 91"};
+
 /// Panels of one matrix above `large_matrix_bytes` are few: of bytes and halves so many halves of `gathered` are little work.
 inline constexpr size_type times_of_large_panels = tuning_row{
     3, "2026-11-28", "us, panels, little: 330 x 330 bytes, 4 MB 10.0, 5.6, 8 MB 10.2, 10.0"};

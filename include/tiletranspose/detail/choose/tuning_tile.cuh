@@ -44,9 +44,10 @@ inline constexpr size_type least_large_tiles =
 inline constexpr size_type least_large_squares =
     tuning_row{64, "2026-11-22", "128 x 256, 256 x 256: 16384 rows 95.6, 96.7, 12288 96.4, 96.3"};
 
-/// Matrices of a batch whose output rows are sectors take tiles of whole accesses if they fill so many percent of these.
-inline constexpr size_type least_filled =
-    tuning_row{80, "2026-11-22", "panel, tiles: floats, 128 x 64 98, 100; 112 x 112 98.5, 97"};
+/// Matrices of a batch, of bytes and halves in rows of whole accesses, that no panel holds take tiles of these if they fill so
+/// many percent of them, and micro-blocks else if output rows start on sectors.
+inline constexpr size_type least_filled = tuning_row{
+    80, "2026-11-28", "tiles, micro-blocks: bytes, 192 x 320 88, 95; halves, 128 x 384 97, 95"};
 
 /// Where rows of the input lie this many bytes apart, reads down a strip fall on the same parts of the memory, and reads half a
 /// row away in others: a walk of matrices of so many rows jumps. Rows of other lengths lose by it, and so do skewed tiles.

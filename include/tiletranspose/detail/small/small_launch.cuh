@@ -72,19 +72,28 @@ cudaError_t launch_small(small_mover mover, const small_problem& problem, const 
                          const Operation& operation, cudaStream_t stream) {
   if constexpr (Transposes) {
     if (mover == small_mover::tiles) {
-      const auto launch = [&](auto tile_side) {
+      constexpr int kept = Operation::kept_bytes;
+      constexpr int accesses = Operation::accesses;
+      const auto launch = [&](auto tile_side, auto are_many) {
         constexpr int side = decltype(tile_side)::value;
-        return launch_small_tiles<
-            Operation, side, small_block_rows(side, Operation::kept_bytes, Operation::accesses),
-            element_padding<typename Operation::stored, side>()>(problem, batch, operation, stream);
+        return launch_small_tiles<Operation, side,
+                                  small_block_rows(side, kept, accesses, decltype(are_many)::value),
+                                  element_padding<typename Operation::stored, side>()>(
+            problem, batch, operation, stream);
       };
-      constexpr bool is_large = has_large_tile(Operation::kept_bytes, Operation::accesses);
-      if constexpr (is_large && has_small_tile(Operation::kept_bytes)) {
-        if (small_tile_side(problem, Operation::accesses) == 16) {
-          return launch(std::integral_constant<int, 16>{});
+      constexpr bool is_large = has_large_tile(kept, accesses);
+      if constexpr (is_large && has_small_tile(kept)) {
+        if (small_tile_side(problem, accesses) == 16) {
+          return launch(std::integral_constant<int, 16>{}, std::false_type{});
         }
       }
-      return launch(std::integral_constant < int, is_large ? 32 : 16 > {});
+      constexpr int widest = larger<int>(Operation::in_bytes, Operation::out_bytes);
+      if constexpr (has_many_tiles(widest, kept, accesses)) {
+        if (are_many_tiles(problem)) {
+          return launch(std::integral_constant<int, 32>{}, std::true_type{});
+        }
+      }
+      return launch(std::integral_constant < int, is_large ? 32 : 16 > {}, std::false_type{});
     }
   } else if (IsArray || mover == small_mover::rows) {
     return start(&small_row_kernel<false, Batch, Operation>,
