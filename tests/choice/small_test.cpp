@@ -406,9 +406,10 @@ TEST_CASE("small: batches with an operation that leave large tiles empty are lit
   CHECK(takes(96, 120, 1000, true));
   CHECK(!takes(96, 128, 1000, true));
   CHECK(!takes(96, 120, 1, true));
-  CHECK(takes(96, 121, 1000, false));
+  CHECK(takes(96, 100, 1000, false));
   CHECK(takes(128, 128, 1000, false));  // output rows are sectors
-  CHECK(!takes(128, 127, 1000, false));
+  CHECK(!takes(128, 121, 1000, false));
+  CHECK(takes(128, 122, 1000, false));  // these begin inside of sectors, and reach into two tiles
 }
 
 TEST_CASE("small: what has an operation has limits of its own") {

@@ -199,8 +199,9 @@ inline bool suits_micro_blocks(const transpose_facts& facts) {
   if (facts.element_bytes == 3) { return whole && facts.batch > 1; }
   if (!facts.sectors()) { return false; }
   if (facts.batch == 1) { return facts.element_bytes == 1 && facts.nx >= facts.ny && !whole; }
-  return !whole || (facts.matrix_bytes() > large_matrix_bytes &&
-                    !fills_tiles(facts, tile_access::whole, least_filled));
+  return whole ? facts.matrix_bytes() > large_matrix_bytes &&
+                     !fills_tiles(facts, tile_access::whole, least_filled)
+               : lie_together(facts) || facts.nx >= facts.ny;
 }
 inline bool micro_blocks(const transpose_facts& facts, choice& chosen) {
   if (!has_micro_tile(facts.element_bytes, facts.access_bytes) || facts.pointer_arrays) {
@@ -268,7 +269,7 @@ inline small_problem little_problem(const transpose_facts& facts) {
 inline bool small_tiles(const transpose_facts& facts, choice& chosen) {
   const bool suits = facts.pointer_arrays ? facts.element() >= 8 : facts.sectors();
   if (facts.batch == 1 || facts.batch > max_grid_side || !suits || facts.element() < 4 ||
-      facts.access_bytes != facts.element_bytes ||
+      facts.access_bytes != facts.element_bytes || !lie_together(facts) ||
       smaller(facts.nx, facts.ny) < least_small_tiled_side ||
       !has_little_work(facts.element_bytes, facts.access_bytes, true)) {
     return false;

@@ -271,10 +271,12 @@ little_operation choose_little_operation(const batch_problem& transpose) {
                          (transpose.nx | transpose.ny) * static_cast<size_type>(larger(in, out));
   const fused_policy tile =
       tuned_fused_policy(Kind, in, out, choose_loads(Kind, in, in, out, false, true), true, false);
-  const bool fills = filled(transpose.ny, static_cast<size_type>(tile.rows)) *
-                         filled(transpose.nx, static_cast<size_type>(tile.lanes * tile.count)) >=
-                     100 * least_filled_fused;
-  const bool all = !fills || (smaller(in, out) >= 4 && sector_mask(transpose) == 0);
+  const unsigned mask = sector_mask(transpose);  // rows of tiles begin at sectors
+  const bool fills =
+      filled(transpose.ny + mask / static_cast<unsigned>(out), static_cast<size_type>(tile.rows)) *
+          filled(transpose.nx, static_cast<size_type>(tile.lanes * tile.count)) >=
+      100 * least_filled_fused;
+  const bool all = !fills || (smaller(in, out) >= 4 && mask == 0 && lie_together(transpose));
   return {problem, has_little_operation<In, Out>
                        ? choose_small_operation(problem, bits % max_access_bytes == 0, all)
                        : small_mover::none};
