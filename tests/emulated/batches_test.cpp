@@ -188,6 +188,10 @@ TEST_CASE("batches: pitched matrices of other elements") {
   });
 }
 
+TEST_CASE("batches: so many words that blocks of their small tiles have fewer threads") {
+  check_moves<element<4>>({33, 64, 2000, {}, {}});
+}
+
 TEST_CASE("batches: fused calls") {
   check_layouts([](const shape& s) {
     check_fused<element<1>, element<1>>(s);

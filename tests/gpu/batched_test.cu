@@ -138,6 +138,26 @@ TEST_CASE("batched: 70000 matrices", "[batched]") {
   }
 }
 
+// Output rows that are sectors, or begin inside of them. Of words four million and more go in other blocks than fewer, and of
+// bytes and halves 32 and 64 MB are the limits.
+TEST_CASE("batched: more than little work in the tiles of little work and in micro-blocks",
+          "[batched]") {
+  for_each_type(transposes, [&](const batch_calls& t, random_source& random) {
+    for (const shape s : {shape{44, 96}, shape{100, 64}, shape{57, 160}, shape{160, 44}}) {
+      const std::size_t bytes = s.nx * s.ny * t.type.size;
+      for (const std::size_t all : {std::size_t{15} << 20, std::size_t{18} << 20}) {
+        check_contiguous(t, s, all / bytes, random);
+        check_aligned_pointers(t, s, all / bytes, random);
+      }
+    }
+    if (t.type.size <= 2) {
+      check_contiguous(t, {280, 448}, (std::size_t{36} << 20) / (280 * 448 * t.type.size), random);
+      check_contiguous(t, {288, 448}, (std::size_t{68} << 20) / (288 * 448 * t.type.size), random);
+      check_contiguous(t, {280, 452}, (std::size_t{36} << 20) / (280 * 452 * t.type.size), random);
+    }
+  });
+}
+
 TEST_CASE("batched: random shapes batches gaps and alignments", "[batched]") {
   for_each_type(transposes, [&](const batch_calls& t, random_source& random) {
     const std::size_t most = 64 / t.type.alignment;
