@@ -276,7 +276,8 @@ little_operation choose_little_operation(const batch_problem& transpose) {
       filled(transpose.ny + mask / static_cast<unsigned>(out), static_cast<size_type>(tile.rows)) *
           filled(transpose.nx, static_cast<size_type>(tile.lanes * tile.count)) >=
       100 * least_filled_fused;
-  const bool all = !fills || (smaller(in, out) >= 4 && mask == 0 && lie_together(transpose));
+  const bool all = mask == 0 ? !fills || (smaller(in, out) >= 4 && lie_together(transpose))
+                             : !fills && larger(in, out) <= 4;
   return {problem, has_little_operation<In, Out>
                        ? choose_small_operation(problem, bits % max_access_bytes == 0, all)
                        : small_mover::none};
