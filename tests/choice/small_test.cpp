@@ -379,6 +379,7 @@ TEST_CASE("small: many tiles of words, whose output rows are sectors, have fewer
   using tt::detail::are_many_tiles;
   constexpr size_type most = tt::detail::least_many_tiles;
   CHECK(are_many_tiles(dense_transpose(64, 64, 4, most / 4096)));
+  CHECK(!are_many_tiles(dense_transpose(64, most / 64, 4)));
   CHECK(!are_many_tiles(dense_transpose(64, 64, 4, most / 4096 - 1)));
   CHECK(!are_many_tiles(dense_transpose(68, 64, 4, most / 4096)));
   CHECK(tt::detail::has_many_tiles(4, 4, 1));

@@ -45,17 +45,17 @@ struct room {
 constexpr int movers = 4;
 constexpr int emulator = 100;  ///< nobody's floor: it stands on device parts alone
 constexpr room rooms[] = {
-    {"config.cuh", 0},          {"version.cuh", 0},         {"banks.cuh", 0},
-    {"partition.cuh", 0},       {"layout.cuh", 0},          {"symmetry.cuh", 0},
-    {"policy.cuh", 0},          {"detail/core/", 1},        {"detail/request/", 2},
-    {"detail/choose/", 3},      {"detail/small/", 4},       {"detail/axes/", 4},
-    {"detail/rows/", 4},        {"detail/tile/", 4},        {"detail/panel/", 4},
-    {"detail/inplace/", 5},     {"detail/calls/", 6},       {"transpose.cuh", 7},
-    {"reverse.cuh", 7},         {"explain.cuh", 7},         {"permute.cuh", 7},
-    {"interleave.cuh", 7},      {"tiletranspose.cuh", 8},   {"mdspan.cuh", 8},
-    {"detail/streamed/", 8},    {"detail/distributed/", 8}, {"streamed.cuh", 9},
-    {"peers.cuh", 9},           {"distributed.cuh", 9},     {"emulator/", emulator},
-    {"emulator.cuh", emulator},
+    {"config.cuh", 0},       {"version.cuh", 0},         {"banks.cuh", 0},
+    {"partition.cuh", 0},    {"layout.cuh", 0},          {"symmetry.cuh", 0},
+    {"policy.cuh", 0},       {"detail/core/", 1},        {"detail/request/", 2},
+    {"detail/choose/", 3},   {"detail/small/", 4},       {"detail/axes/", 4},
+    {"detail/rows/", 4},     {"detail/tile/", 4},        {"detail/panel/", 4},
+    {"detail/inplace/", 5},  {"explanation.cuh", 5},     {"detail/calls/", 6},
+    {"transpose.cuh", 7},    {"reverse.cuh", 7},         {"explain.cuh", 7},
+    {"permute.cuh", 7},      {"interleave.cuh", 7},      {"tiletranspose.cuh", 8},
+    {"mdspan.cuh", 8},       {"detail/streamed/", 8},    {"detail/distributed/", 8},
+    {"streamed.cuh", 9},     {"peers.cuh", 9},           {"distributed.cuh", 9},
+    {"emulator/", emulator}, {"emulator.cuh", emulator},
 };
 /// Public headers that are not named are parts for device code, on the floor of detail/core.
 int floor_of(const std::string& name) {

@@ -116,12 +116,12 @@ constexpr int small_tile_side(const small_problem& problem, int accesses) {
   return is_large ? 32 : 16;
 }
 
-/// True of elements, moved in so many accesses, of which many go in blocks of fewer threads; and of a problem that has many.
+/// True of elements, moved in so many accesses, of which many in a batch go in blocks of fewer threads; and of such batches.
 constexpr bool has_many_tiles(int element_bytes, int kept_bytes, int accesses) {
   return element_bytes == 4 && kept_bytes == 4 && accesses == 1;
 }
 constexpr bool are_many_tiles(const small_problem& problem) {
-  return elements_of(problem) >= least_many_tiles &&
+  return problem.batch > 1 && elements_of(problem) >= least_many_tiles &&
          problem.slow.out_stride % static_cast<long long>(sector_bytes) == 0;
 }
 

@@ -90,8 +90,7 @@ inline constexpr size_type cycles_of_lines = tuning_row{
 inline constexpr size_type least_panels = tuning_row{
     264, "2026-11-26", "132 instead: up to 4 MB 0.92 to 1.2 times as fast, 33 0.8 to 1.3"};
 inline constexpr size_type least_whole_panels = tuning_row{
-    66, "2026-11-28",
-    "us, parts, whole: 3 bytes, 248 of 130 x 130 19.0, 8.7; bytes, 57 of 330 x 330 9.9, 10.1"};
+    66, "2026-11-28", "us, parts, whole: 3 bytes, 248 of 130 x 130 19.0, 8.7; 57 of 330 9.9, 10.1"};
 
 /// Fewer bytes are not moved in panels: their tables take longer than the work.
 inline constexpr size_type least_panel_bytes =
@@ -204,11 +203,9 @@ constexpr const micro_limits& micro_limits_of(size_type element_bytes) {
 /// accesses twice as many, and of batches of 3 bytes all. In other rows all bytes, and batches of halves, that are wider than
 /// high and whose output rows are whole sectors: bytes 87 to 96 %, batches 80 to 99. Tiles are at least half full along both.
 inline constexpr size_type least_micro_matrix_bytes =
-    tuning_row{5 << 18, "2026-11-27",
-               "else, so: bytes, 0.5 MB 70, 57, 2 61, 83; halves, 1.2 82, 79, 2 88, 94"};
-inline constexpr size_type least_micro_matrix_of_bytes =
-    tuning_row{448 << 10, "2026-11-27",
-               "little, these: 0.3 to 0.45 MB 76, 74; to 0.7 69, 71; to 1 67, 73; to 1.3 64, 74"};
+    tuning_row{5 << 18, "2026-11-27", "else, so: bytes, 0.5 MB 70, 57, 2 61, 83; halves, 2 88, 94"};
+inline constexpr size_type least_micro_matrix_of_bytes = tuning_row{
+    448 << 10, "2026-11-27", "little, these: 0.3 to 0.45 MB 76, 74; to 0.7 69, 71; to 1 67, 73"};
 inline constexpr size_type most_micro_matrix_bytes = tuning_row{
     32 << 20, "2026-11-27", "else, so: bytes, 9 MB 69, 119, 28 101, 107, 60 81, 68, whole 90, 92"};
 /// But matrices of a batch of bytes or halves that are no larger and whose rows are no whole accesses go in panels.

@@ -61,8 +61,7 @@ inline constexpr size_type most_few_bytes =
     tuning_row{560, "2026-11-27", "12 bytes, 44 rows 1.13, 50 1.01; doubles, 33 1.14, 65 0.91"};
 /// Fewer where tiles lose less: columns of words of one matrix, others of whole sectors, rows of whole accesses on both sides.
 inline constexpr size_type most_few_in_tiles =
-    tuning_row{40, "2026-11-27",
-               "doubles, 36 columns 1.06, 48 0.92; floats, 40 0.97, 96 0.90; 3 bytes, 64 0.92"};
+    tuning_row{40, "2026-11-27", "doubles, 36 columns 1.06, 48 0.92; floats, 40 0.97, 96 0.90"};
 
 /// Rows of a short side that have gaps between them are segments of their own. Of elements of whole words, those of the input
 /// go in panels up to so many bytes, and those of the output never; of others both do from so many elements on. Batches with
@@ -78,8 +77,7 @@ inline constexpr size_type most_apart_matrix_words =
 inline constexpr size_type most_apart_matrix_packed =
     tuning_row{32, "2026-11-27", "panels, little: bytes, 16 28, 38, 64 46, 39; halves, 32 53, 66"};
 inline constexpr size_type most_apart_gathered_bytes =
-    tuning_row{4096, "2026-11-27",
-               "vectorised, gathered: 16 bytes, 1 KB 43, 119, 4 KB 68, 102; halves, 2 KB 99, 98"};
+    tuning_row{4096, "2026-11-27", "vectorised, gathered: 16 bytes, 1 KB 43, 119, 4 KB 68, 102"};
 /// Smaller matrices of such a side are little work: the L2 cache holds what is read twice.
 inline constexpr size_type least_apart_matrix_bytes = tuning_row{
     32 << 20, "2026-11-25", "us, elements, panels: floats, 11 of 12 columns, 24 MB 19.6, 24.2"};

@@ -70,9 +70,8 @@ inline constexpr size_type uneven_segment_bytes = tuning_row{
 
 /// Segments with gaps between them, of rows or of matrices, go element by element up to so many bytes: of elements of whole
 /// words, of halves and of others. Row kernel, elements: bytes, 12 in each row 9, 39, 50 34, 45, 100 50, 44.
-inline constexpr size_type most_apart_words_bytes =
-    tuning_row{384, "2026-11-27",
-               "row kernel, elements, H100: floats, 12 bytes 8, 42, 100 47, 73, 350 95, 111"};
+inline constexpr size_type most_apart_words_bytes = tuning_row{
+    384, "2026-11-27", "H100, row kernel, elements: floats, 12 bytes 8, 42, 350 95, 111"};
 inline constexpr size_type most_apart_halves_bytes =
     tuning_row{160, "2026-11-27", "likewise: 12 bytes 9, 50, 70 46, 89, 130 58, 67, 260 74, 65"};
 inline constexpr size_type most_apart_packed_bytes =

@@ -136,28 +136,24 @@ inline constexpr size_type most_lone_matrix =
 /// leave large tiles partly empty: where no panel takes them, so many times `tile` is little work.
 inline constexpr size_type most_lone_tile_elements = tuning_row{
     32'768, "2026-11-27", "tiles, little: bytes, 238 x 238 us 33, 49; halves, 271 x 264 % 61, 86"};
-inline constexpr size_type least_filled_alone =
-    tuning_row{56, "2026-11-28",
-               "us, 16 MB of bytes, tiles, little: 38 percent 32, 21, 55 21.7, 20.9, 91 18, 21"};
+inline constexpr size_type least_filled_alone = tuning_row{
+    56, "2026-11-28", "us, tiles, little: bytes, 16 MB, 38 percent 32, 21, 55 21.7, 20.9"};
 inline constexpr size_type times_of_lone_matrices = tuning_row{
     3, "2026-11-28", "us, tiles, little: 38 percent, 48 MB 88, 70; 46 percent, 24 MB 34, 36"};
 
 /// From so many elements on, threads of tiles of words whose output rows start on sectors load eight before they store, not four.
 inline constexpr size_type least_many_tiles =
-    tuning_row{4 << 20, "2026-11-28",
-               "four, eight: batches, 260 MB 92, 95, 40 MB 95, 96; up to 1 MB us 1, 1.03"};
+    tuning_row{4 << 20, "2026-11-28", "four, eight: batches, 260 MB 92, 95; up to 1 MB us 1, 1.03"};
 
 /// Matrices of a batch with an operation on the way are little work, however many, if they fill fewer percent of large tiles; of
 /// 4 bytes and more all whose output rows start on sectors.
-inline constexpr size_type least_filled_fused =
-    tuning_row{75, "2026-11-28",
-               "tiles, so: floats to halves, filled by 60 percent 40, 87; halves, by 90 83, 66"};
+inline constexpr size_type least_filled_fused = tuning_row{
+    75, "2026-11-28", "tiles, so: floats to halves, 60 percent 40, 87; halves, 90 83, 66"};
 
 /// Matrices of a batch, of 4, 8 and 16 bytes an element, with sides of so many elements that fill so many percent of tiles of
 /// little work go in these if rows of the output start on sectors. Behind pointers, where nobody knows, those of 8 and 16 do.
-inline constexpr size_type least_small_tiled_side =
-    tuning_row{24, "2026-11-28",
-               "others, so, 260 MB: floats, 16 to 23 97, 88; 24 to 39 95, 98, 100 to 260 94, 96"};
+inline constexpr size_type least_small_tiled_side = tuning_row{
+    24, "2026-11-28", "others, so: floats, 16 to 23 97, 88; 24 to 39 95, 98; to 260 94, 96"};
 inline constexpr size_type least_small_tiled = tuning_row{
     60, "2026-11-28", "others, so: floats, 58 percent 97, 92, 74 98, 96; 16 bytes, 58 99, 91"};
 

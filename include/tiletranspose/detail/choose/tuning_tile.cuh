@@ -19,9 +19,8 @@ inline constexpr size_type most_column_rows = tuning_row{
     48 * 1024, "2026-11-22", "strips of one, of 16: 33553 rows, floats 93, 89, 2 bytes 93, 89"};
 /// So are those of elements above 2 bytes whose input rows lie no multiple of 128 bytes apart, from fewer rows on: before the
 /// next column of tiles needs the lines that it shares, the L2 cache has lost them.
-inline constexpr size_type most_column_rows_off_lines =
-    tuning_row{32 * 1024, "2026-11-28",
-               "one, 8 KB: 48001 rows, 4 bytes 80, 88, 8 82, 90, 12 81, 90, 16 83, 91"};
+inline constexpr size_type most_column_rows_off_lines = tuning_row{
+    32 * 1024, "2026-11-28", "one, 8 KB: 48001 rows, 4 bytes 80, 88, 8 82, 90, 16 83, 91"};
 
 /// Matrices of up to so many columns and more than `most_column_rows` rows have tiles of longer segments of output rows.
 inline constexpr size_type most_tall_columns =
