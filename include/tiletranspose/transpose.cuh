@@ -266,8 +266,7 @@ template <class Out, class Element, class Op>
 ///     out[(b * nx + x) * ny + y] == op(in[(b * ny + y) * nx + x])    for 0 <= b < batch
 ///
 /// \param op  as of transform_transpose; rows and columns are those of an element's own matrix
-/// One launch, unless that would have 2^31 blocks and more. A matrix smaller than a tile takes a block of its own where the
-/// batch is no little work.
+/// One launch, unless that would have 2^31 blocks and more. Of more than 65535 matrices, each takes a large tile of its own.
 ///
 ///     status = tt::transform_transpose_batched(halves, floats, nx, ny, batch, to_half{}, stream);
 template <class Out, class In, class Op>

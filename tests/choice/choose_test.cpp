@@ -189,17 +189,21 @@ constexpr row table[] = {
     {{1 << 20, 196, 1, 1}, "word-shifted panels"},
     {{1 << 20, 32, 4, 4}, "vectorised panels"},
     {{32, 32, 4, 4, 0, 0, 100000}, "vectorised panels"},
-    {{64, 64, 4, 4, 0, 0, 10000}, "small tiles"},
-    {{64, 64, 4, 4, 0, 0, 70000}, "vectorised panels"},  // more than a grid counts matrices
+    {{64, 64, 4, 4, 0, 0, 10000}, "vectorised panels"},  // floats that fill whole tiles
+    {{64, 64, 8, 8, 0, 0, 10000}, "small tiles"},
+    {{64, 64, 8, 8, 0, 0, 70000}, "vectorised panels"},  // more than a grid counts matrices
     {{80, 784, 4, 4, 0, 0, 1036}, "small tiles"},
-    {{80, 785, 4, 4, 0, 0, 1036}, "gathered panels"},  // no output row but the first is on a sector
+    {{80, 785, 4, 4, 0, 0, 1036}, "gathered panels"},  // output rows begin inside of sectors
     {{23, 784, 4, 4, 0, 0, 4000}, "gathered panels"},
-    {{24, 784, 4, 4, 0, 0, 4000}, "small tiles"},
+    {{24, 784, 4, 4, 0, 0, 4000}, "little work"},
+    {{40, 784, 4, 4, 0, 0, 4000}, "small tiles"},
+    {{200, 65536, 4, 4, 0, 0, 2}, "small tiles"},
+    {{200, 65568, 4, 4, 0, 0, 2}, "tall tiles"},
     {{41, 88, 4, 4, 0, 0, 18000}, "gathered panels"},  // they fill 59 % of tiles
     {{80, 784, 4, 4, 0, 0, 1036, 0, true}, "gathered panels"},
     {{80, 784, 8, 8, 0, 0, 1036, 0, true}, "small tiles"},
     {{80, 784, 8, 4, 0, 0, 1036}, "any tiles"},
-    {{8192, 4096, 4, 4, 0, 0, 100}, "small tiles"},  // more than 31 bits of elements
+    {{8192, 4096, 8, 8, 0, 0, 100}, "small tiles"},  // more than 31 bits of elements
 
     {{33, 31, 4, 4, 0, 0, 100000}, "gathered panels"},
     {{33, 31, 1, 1, 0, 0, 100000}, "word-shifted panels"},

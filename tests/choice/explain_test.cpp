@@ -108,6 +108,12 @@ TEST_CASE("explain: what of fused calls and of calls in place is refused, and by
   const floats copy{at<float>(46), 4, 3, 3};
   CHECK(tt::explain_transform(out, in).answer == tt::explained::launches);
   CHECK(tt::explain_dual(copy, out, in).answer == tt::explained::launches);
+  struct triple {
+    double values[3];
+  };
+  CHECK(tt::explain_dual(tt::matrix_view<triple>{at<triple>(46), 4, 3, 3},
+                         tt::matrix_view<triple>{at<triple>(40), 3, 4, 4}, in)
+            .answer == tt::explained::launches);
   refused(tt::explain_transform(floats{at<float>(40, 1), 3, 4, 4}, in), "alignment");
   refused(tt::explain_transform(floats{out.data, 3, 4, 3}, in), "stride is shorter");
   refused(tt::explain_transform(out, 11, in, 12, 2), "batch stride");
@@ -454,6 +460,7 @@ TEST_CASE("explain: permutes with a function on the way") {
   const tt::explanation empty =  // as such tiles would be
       tt::explain_transform_permute(out, in, {64, 224, 224, 40}, {0, 3, 1, 2});
   CHECK(std::string(empty.mover) == "little work by tiles");
+  CHECK(std::string(empty.why) == "few elements, or a batch that large tiles do not suit");
   const tt::explanation tiles =
       tt::explain_transform_permute(out, in, {30, 56, 56, 3}, {3, 2, 1, 0});
   CHECK(std::string(tiles.mover) == "tiles along several axes");

@@ -154,6 +154,17 @@ void check_fused(const shape& s) {
   });
 }
 
+// Threads of the one block shape of a call, which is counted and not run.
+template <class Call>
+unsigned block_of(Call call) {
+  cpu::this_device() = {};
+  cpu::this_device().runs = false;
+  CHECK(call(reinterpret_cast<const float*>(std::uintptr_t{3} << 46),
+             reinterpret_cast<float*>(std::uintptr_t{1} << 46)) == cudaSuccess);
+  REQUIRE(cpu::this_device().seen.size() == 1);
+  return cpu::this_device().seen[0].block.x;
+}
+
 // Small and large matrices, short rows and columns; rows that lie on 16 bytes and others.
 const size_type sides[][3] = {{5, 7, 20},  {64, 64, 3},  {37, 90, 4},  {3, 200, 5}, {200, 3, 5},
                               {32, 48, 9}, {130, 70, 2}, {288, 96, 2}, {1, 60, 4},  {60, 1, 4}};
@@ -189,7 +200,17 @@ TEST_CASE("batches: pitched matrices of other elements") {
 }
 
 TEST_CASE("batches: so many words that blocks of their small tiles have fewer threads") {
-  check_moves<element<4>>({33, 64, 2000, {}, {}});
+  check_moves<element<4>>({44, 96, 1000, {}, {}});
+  CHECK(block_of([](const float* in, float* out) {
+          return tt::transpose_batched(out, in, 44, 96, 1000);
+        }) == 128);
+  CHECK(block_of([](const float* in, float* out) {
+          return tt::transform_transpose_batched(out, in, 44, 96, 1000,
+                                                 [](float value) { return value; });
+        }) == 128);
+  CHECK(block_of([](const float* in, float* out) {
+          return tt::transpose_batched(out, in, 44, 96, 900);  // not so many
+        }) == 256);
 }
 
 TEST_CASE("batches: fused calls") {

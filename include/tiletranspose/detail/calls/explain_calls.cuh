@@ -76,8 +76,7 @@ void explain_rows(explanation& result, const row_problem& rows) {
   if (work.access > 0) {
     describe_little(result, work.mover, work.problem, work.access);
     say(result, "rows", "whole accesses",
-        "rows are whole accesses on both sides, of 16 bytes or of several elements: threads move "
-        "these one by one");
+        "rows are whole accesses on both sides: threads move these one by one");
     return;
   }
   with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
@@ -145,9 +144,8 @@ explanation explain_planes(const void* structs, Element* const (&planes)[Planes]
             "and lanes exchange elements");
       } else {
         say(result, "planes", "large structures",
-            "planes do not lie equally far apart, and registers do not hold the structures of a "
-            "warp, or some address is no multiple of its accesses: they are moved one access at a "
-            "time");
+            "planes do not lie equally far apart, and registers hold no structures of a warp, or "
+            "some address is no multiple of its accesses: one access is moved at a time");
       }
       result.load_bytes = ToPlanes ? struct_access : plane_access;
       result.store_bytes = ToPlanes ? plane_access : struct_access;
@@ -166,7 +164,7 @@ void explain_fused_problem(explanation& result, const batch_problem& problem,
   const little_operation work = choose_little_operation<Kind, In, Out>(problem);
   if (work.mover != small_mover::none) {
     using kept = std::conditional_t<calls_as_stored(Kind, sizeof(In), sizeof(Out)), In, Out>;
-    say(result, "", "little work", "so few elements that latency decides: one element an access");
+    say(result, "", "little work", "few elements, or a batch that large tiles do not suit");
     describe_little(result, work.mover, work.problem, access_width(sizeof(kept), alignof(kept)));
     result.load_bytes = access_width(sizeof(In), alignof(In));
     result.store_bytes = access_width(sizeof(Out), alignof(Out));

@@ -241,7 +241,7 @@ inline void describe_little(explanation& result, small_mover mover, const small_
     return;
   }
   const int side = small_tile_side(problem, accesses);
-  const bool many = are_many_tiles(problem) &&
+  const bool many = side == 32 && are_many_tiles(problem) &&
                     has_many_tiles(problem.element_bytes, problem.kept_bytes, accesses);
   const int block_rows = small_block_rows(side, problem.kept_bytes, accesses, many);
   result.mover = "little work by tiles";

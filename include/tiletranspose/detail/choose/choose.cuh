@@ -81,7 +81,7 @@ struct transpose_rule {
 struct choice : transpose_rule {
   size_type shared_bytes = 0;              ///< that a block may ask for
   small_mover little = small_mover::none;  ///< of little work
-  bool is_certain = false;                 ///< of so little that no other rule was asked
+  bool is_certain = false;                 ///< no matter what a block may ask for
   panel_kind panels = panel_kind::none;    ///< of gathered and word-shifted panels
   vectorised_shape shape{};                ///< of vectorised ones
   int micro_side = 0;                      ///< rows and columns of a tile of micro-blocks
@@ -193,14 +193,18 @@ inline axes_choice cut_micro_tiles(const relocation& move, int side) {
   fill_sides(tiles, move, side);
   return tiles;
 }
-/// Those of which they take all, however many bytes.
+/// True where rows of whole accesses fill their tiles.
+inline bool fills_whole_tiles(const transpose_facts& facts) {
+  return facts.whole_rows() && fills_tiles(facts, tile_access::whole, least_filled);
+}
+/// Those of which micro-blocks take all, up to 2 GiB.
 inline bool suits_micro_blocks(const transpose_facts& facts) {
   const bool whole = facts.whole_rows();
   if (facts.element_bytes == 3) { return whole && facts.batch > 1; }
   if (!facts.sectors()) { return false; }
   if (facts.batch == 1) { return facts.element_bytes == 1 && facts.nx >= facts.ny && !whole; }
-  return whole ? facts.matrix_bytes() > large_matrix_bytes &&
-                     !fills_tiles(facts, tile_access::whole, least_filled)
+  return whole ? facts.matrix_bytes() > large_matrix_bytes && lie_together(facts) &&
+                     !fills_whole_tiles(facts)
                : lie_together(facts) || facts.nx >= facts.ny;
 }
 inline bool micro_blocks(const transpose_facts& facts, choice& chosen) {
@@ -268,16 +272,16 @@ inline small_problem little_problem(const transpose_facts& facts) {
 /// Matrices of a batch in the tiles of little work, however many they are.
 inline bool small_tiles(const transpose_facts& facts, choice& chosen) {
   const bool suits = facts.pointer_arrays ? facts.element() >= 8 : facts.sectors();
-  if (facts.batch == 1 || facts.batch > max_grid_side || !suits || facts.element() < 4 ||
+  if (facts.batch == 1 || !suits || facts.element() < 4 ||
       facts.access_bytes != facts.element_bytes || !lie_together(facts) ||
       smaller(facts.nx, facts.ny) < least_small_tiled_side ||
+      (facts.element() == 4 && fills_whole_tiles(facts)) ||
       !has_little_work(facts.element_bytes, facts.access_bytes, true)) {
     return false;
   }
   const small_problem little = little_problem(facts);
-  small_problem matrix = little;
-  matrix.batch = 1;
-  chosen.little = choose_small(matrix, most_counted, false);
+  chosen.little = choose_small_batch(little);
+  chosen.is_certain = true;  // whatever a block may ask for
   return chosen.little == small_mover::tiles &&
          100 * elements_of(little) >= least_small_tiled * work_of(little).places;
 }
@@ -290,7 +294,6 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
   const size_type elements = matrix * facts.batch;
   const bool few_columns = other.panels == panel_kind::few_columns;
   if (facts.has_short_segments_apart()) { return true; }
-  if (other.by == mover::little) { return false; }  // whose rule says more
   if (other.by == mover::vectorised_panel) { return work <= limits.vectorised; }
   if (other.by == mover::word_shifted_panel) {
     return work <= (few_columns ? limits.shifted_columns : limits.shifted);
@@ -341,8 +344,8 @@ inline constexpr transpose_rule transpose_rules[] = {
      "start soonest",
      vector_tiles, mover::vector_tile},
     {"micro-blocks",
-     "elements of 1 to 3 bytes in rows of whole groups of four, neither few nor many, or wide: a "
-     "thread transposes 4 x 4 of them in registers",
+     "elements of 1 to 3 bytes in rows of whole groups of four, neither few nor many, or output "
+     "rows of sectors: a thread transposes 4 x 4 of them in registers",
      micro_blocks, mover::micro_tile},
     {"little work",
      "so few elements that latency decides, or sides too short for others: one element an access, "
@@ -386,7 +389,7 @@ inline choice choose(const transpose_facts& facts, size_type first_rule = 0) {
 /// By the rules behind little work, which is compared with what they choose.
 inline choice choose_large(const transpose_facts& facts) {
   constexpr size_type behind_little = 3;
-  static_assert(transpose_rules[behind_little - 1].by == mover::little, "");
+  static_assert(transpose_rules[behind_little - 1].applies == little_work, "");
   return choose(facts, behind_little);
 }
 

@@ -198,9 +198,8 @@ struct axes_choice {
   int together = 1;    ///< and of the micro-blocks that it is moved in
 };
 
-/// Rows of threads of a block: few, since each thread works out places along both sides. The 57 cases of the benchmark of
-/// TTC and HPTT, geometric mean: 4 rows 91 % of cudaMemcpyAsync, 2 rows 91, 8 rows 83, 16 rows 61, 1 row 76. More where a
-/// thread would make 24 accesses before the first store: random arrays of 3 bytes 62, 72 and 64, 74.
+/// Rows of threads of a block: few, since each thread works out places along both sides (TTC's cases by 4 rows 91 %, by 8 83),
+/// but more where a thread would make 24 accesses before the first store (3 bytes 62, 72).
 constexpr int axes_block_rows(int accesses) { return accesses == 3 ? 8 : 4; }
 
 /// Elements of more accesses do not go through tiles: those of 63 and 64 single bytes spilled.

@@ -136,9 +136,7 @@ constexpr small_work work_of(const small_problem& problem) {
   const size_type elements = elements_of(problem);
   const bool few_rows = problem.fast.extent <= few_small_rows;
   const size_type percent = few_rows ? limits.direct_rows : limits.direct_columns;
-  const size_type most = problem.is_dual          ? most_direct_dual(problem.kept_bytes, few_rows)
-                         : problem.pointer_arrays ? most_direct_pointers
-                                                  : percent;
+  const size_type most = problem.is_dual ? most_direct_dual(problem.kept_bytes, few_rows) : percent;
   const bool direct = 100 * elements <= smaller(percent, most) * places;
   const bool is_slow = problem.slow.extent > most_long_segments &&
                        problem.slow.extent < problem.fast.extent && problem.batch == 1 &&
@@ -190,9 +188,9 @@ constexpr small_mover small_mover_of(const small_problem& problem, bool direct) 
                                                              : small_mover::none;
 }
 
-/// How much is used of as many lengths of `length` elements as `extent` elements need: percent.
-constexpr size_type filled(size_type extent, size_type length) {
-  return 100 * extent / (divide_up(extent, length) * length);
+/// How much is used of as many lengths of `length` elements as `extent` elements, and so many more, need: percent.
+constexpr size_type filled(size_type extent, size_type length, size_type more = 0) {
+  return 100 * extent / (divide_up(extent + more, length) * length);
 }
 
 /// True where a problem has so many elements at most, and bytes between any two elements of a matrix fit 31 bits, on both
@@ -223,6 +221,12 @@ constexpr small_mover choose_small(const small_problem& problem, size_type eleme
              ? small_mover_of(problem, direct)
              : small_mover::none;
 }
+/// Tiles for all matrices of a batch, whose number the grid alone limits.
+constexpr small_mover choose_small_batch(small_problem problem) {
+  const bool fits = problem.batch <= max_grid_side;
+  problem.batch = 1;
+  return fits ? choose_small(problem, most_counted, false) : small_mover::none;
+}
 constexpr small_mover choose_small_rows(const small_problem& problem) {
   const size_type most = small_limits_of(problem.element_bytes).rows;
   const bool are_short = problem.element_bytes <= 2 &&
@@ -231,18 +235,19 @@ constexpr small_mover choose_small_rows(const small_problem& problem) {
 }
 /// The same of a transpose with an operation.
 /// \param whole  addresses, strides and lengths of rows are multiples of 16 bytes
-/// \param all    little work moves matrices of a batch, however many they are
+/// \param all    little work takes all matrices of a batch, as leaves_fused_tiles says
 constexpr small_mover choose_small_operation(const small_problem& problem, bool whole, bool all) {
   const small_limits& limits = small_limits_of(problem.element_bytes);
   const size_type shorter = smaller(problem.fast.extent, problem.slow.extent);
   const bool narrows =
       problem.is_dual && problem.kept_bytes < problem.element_bytes && problem.element_bytes <= 8;
   const size_type lone = narrows ? lone_dual_side : lone_side(problem.element_bytes);
-  const size_type most = shorter <= lone || (all && problem.batch > 1) ? all_work
-                         : whole                                       ? limits.fused_whole
-                         : problem.is_dual                             ? limits.pitched
-                                                                       : limits.fused;
-  return choose_small(problem, most, work_of(problem).direct);
+  const size_type most = shorter <= lone || all ? all_work
+                         : whole                ? limits.fused_whole
+                         : problem.is_dual      ? limits.pitched
+                                                : limits.fused;
+  const bool direct = work_of(problem).direct;
+  return all && !direct ? choose_small_batch(problem) : choose_small(problem, most, direct);
 }
 
 /// True where the registers hold elements of a type that are loaded together, as those of a fused call are.
@@ -254,6 +259,38 @@ inline constexpr bool loads_together = sizeof(T) / access_width(sizeof(T), align
 template <class In, class Out, int Widest = larger<int>(sizeof(In), sizeof(Out))>
 inline constexpr bool has_little_operation =
     loads_together<In>&& loads_together<Out>&& has_little_work(Widest, Widest, true);
+
+/// True where no rows of other matrices lie between those of a matrix, and these are not many.
+inline bool lie_together(const batch_problem& problem) {
+  const auto bytes = [](size_type stride) { return distance(static_cast<long long>(stride)); };
+  return problem.ny <= most_small_tiled_rows &&
+         (problem.pointer_arrays ||
+          ((problem.ny - 1) * bytes(problem.in_stride_bytes) < bytes(problem.in_batch_bytes) &&
+           (problem.nx - 1) * bytes(problem.out_stride_bytes) < bytes(problem.out_batch_bytes)));
+}
+
+/// True of matrices of a batch that leave too much of large tiles empty, or gain nothing by them.
+template <fusion Kind, class In, class Out>
+bool leaves_fused_tiles(const batch_problem& transpose) {
+  if constexpr (Kind != fusion::transform || !has_little_operation<In, Out>) {
+    return false;
+  } else {
+    constexpr int in = sizeof(In);
+    constexpr int out = sizeof(Out);
+    const unsigned mask = sector_mask(transpose);  // rows of tiles begin at sectors
+    const fused_loads loads = choose_loads(Kind, in, access_width(in, alignof(In)), out, false,
+                                           row_bits_of(transpose, true) % max_access_bytes == 0);
+    const fused_policy tile = tuned_fused_policy(Kind, in, out, loads, true, false);
+    const auto rows = static_cast<size_type>(tile.rows);
+    const auto cols =
+        static_cast<size_type>((tile.lanes - (loads == fused_loads::shifted ? 1 : 0)) * tile.count);
+    const bool fills =
+        filled(transpose.ny, rows, mask / sizeof(Out)) * filled(transpose.nx, cols) >=
+        100 * least_filled_fused;
+    return mask == 0 ? !fills || (smaller(in, out) >= 4 && lie_together(transpose))
+                     : !fills && larger(in, out) <= 4;
+  }
+}
 
 /// A transpose as little work without panels, as those with an operation are, and what moves it.
 struct little_operation {
@@ -269,15 +306,7 @@ little_operation choose_little_operation(const batch_problem& transpose) {
   problem.is_dual = Kind == fusion::dual;
   const size_type bits = address_bits_of(transpose, 0) |
                          (transpose.nx | transpose.ny) * static_cast<size_type>(larger(in, out));
-  const fused_policy tile =
-      tuned_fused_policy(Kind, in, out, choose_loads(Kind, in, in, out, false, true), true, false);
-  const unsigned mask = sector_mask(transpose);  // rows of tiles begin at sectors
-  const bool fills =
-      filled(transpose.ny + mask / static_cast<unsigned>(out), static_cast<size_type>(tile.rows)) *
-          filled(transpose.nx, static_cast<size_type>(tile.lanes * tile.count)) >=
-      100 * least_filled_fused;
-  const bool all = mask == 0 ? !fills || (smaller(in, out) >= 4 && lie_together(transpose))
-                             : !fills && larger(in, out) <= 4;
+  const bool all = transpose.batch > 1 && leaves_fused_tiles<Kind, In, Out>(transpose);
   return {problem, has_little_operation<In, Out>
                        ? choose_small_operation(problem, bits % max_access_bytes == 0, all)
                        : small_mover::none};

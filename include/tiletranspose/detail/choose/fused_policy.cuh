@@ -64,8 +64,7 @@ constexpr int unaligned_count(int in_bytes) {
 /// True where old elements that are added to wait in the shared rows, false where they wait in registers. Elements that
 /// are several accesses each would be combined one at a time as these are drained, and in tiles that start at sectors,
 /// whose rows some of the old elements would have to be of a neighbour's. Small ones lose by segments that share sectors.
-/// In registers and in the shared rows, % of cudaMemcpyAsync: 3 packed bytes added to one 44, 96; floats to bytes 94, 100;
-/// halves to bytes 91, 102; but bytes 98, 86, halves 99, 97, in odd shapes 93, 84; halves to floats 93, 89 there.
+/// In registers and in the shared rows, %: 3 packed bytes added to one 44, 96, halves to bytes 91, 102; but bytes 98, 86.
 constexpr bool holds_operand_in_shared(int in_bytes, int in_access, int out_bytes, int out_access) {
   if (in_access < in_bytes || out_access < out_bytes) { return true; }
   return in_bytes >= 4 ? out_bytes != 2 : in_bytes > out_bytes;
@@ -95,8 +94,7 @@ constexpr fused_policy tuned_fused_policy(fusion kind, int in_bytes, int out_byt
       }
       return {out_bytes == 1 ? 128 : 64, widest == 8 ? 64 : 32, 16 / larger(widest, 2), 1};
     case fused_loads::shifted:
-      // Bytes added to bytes 80 %, halves to halves 92; 77 and 87 by half as many columns and threads. Bytes added to
-      // halves lose 6 points by such tiles.
+      // Bytes added to bytes 80 %, halves to halves 92; 77 and 87 by half as many columns and threads.
       if (combines && in_bytes == out_bytes) {
         return {128, 32, in_bytes == 1 ? 8 : 4, in_bytes == 1 ? 4 : 2, 512};
       }
@@ -129,8 +127,7 @@ constexpr fused_policy tuned_fused_policy(fusion kind, int in_bytes, int out_byt
     default:
       break;
   }
-  // Floats 96.7 and 94.5 %, 95.5 and 92.4 by 64 rows and loads of 16 bytes dealt out, 96.6 and 93.6 by 64 rows; 8 bytes 94.5
-  // and 93.7, 95.2 and 92.1 by 64 columns; 16 bytes 94.1 and 94.3, 94.2 and 92.5 by 32.
+  // Floats 96.7 and 94.5 %, 96.6 and 93.6 by 64 rows; 8 bytes 94.5, 93.7, 95.2, 92.1 by 64 columns.
   if (kind == fusion::transform && whole && in_bytes == out_bytes) {
     if (in_bytes == 4) { return {128, 64, 1, 1, 512}; }
     if (in_bytes == 8) { return {64, 32, 1, 1}; }

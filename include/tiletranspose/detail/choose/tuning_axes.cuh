@@ -136,9 +136,8 @@ inline constexpr size_type least_shifted_filled =
 inline constexpr size_type least_ragged_beside_shifted = tuning_row{
     13, "2026-11-27", "shifted, panels: halves, 5 to 13 percent 69, 82; bytes, 3 to 10 86, 59"};
 
-/// What is fewer bytes stays in the L2 cache, where accesses that begin and end inside of sectors cost less. Words of 12
-/// bytes and more are not moved in panels there: 8 to 12 MB took 1.37 times as long, 20 to 32 1.04 (2026-11-28). Vectorised
-/// panels are of 8 KB there, or 16 for a matrix: batches of 16 to 22 KB of bytes, 1 to 8 MB 70 % in larger ones, 79 in others.
+/// Fewer bytes stay in the L2 cache, where accesses that begin and end inside of sectors cost less. Words of 12 bytes and
+/// more are not moved in panels there, and vectorised panels are of 8 KB, or 16 for a matrix: bytes, 1 to 8 MB, 79 %, else 70.
 inline constexpr size_type least_uncached_bytes = tuning_row{
     32 << 20, "2026-11-26", "halves with 18 to 23 percent, 8 to 22 MB 84, 48, of 200 MB 83, 101"};
 
@@ -200,8 +199,8 @@ constexpr const micro_limits& micro_limits_of(size_type element_bytes) {
 }
 
 /// Transposes of elements of up to 3 bytes go in micro-blocks from so many bytes on, and up to so many: where rows are whole
-/// accesses twice as many, and of batches of 3 bytes all. In other rows all bytes, and batches of halves, that are wider than
-/// high and whose output rows are whole sectors: bytes 87 to 96 %, batches 80 to 99. Tiles are at least half full along both.
+/// accesses twice as many, and of batches of 3 bytes all. In other rows bytes that are wider than high, and batches of bytes
+/// and halves, all if output rows are sectors: bytes 87 to 96 %, batches 80 to 99. Tiles are at least half full along both.
 inline constexpr size_type least_micro_matrix_bytes =
     tuning_row{5 << 18, "2026-11-27", "else, so: bytes, 0.5 MB 70, 57, 2 61, 83; halves, 2 88, 94"};
 inline constexpr size_type least_micro_matrix_of_bytes = tuning_row{

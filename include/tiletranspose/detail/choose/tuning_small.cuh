@@ -5,7 +5,7 @@
 /// Where little work ends: the tuning rows of the mover in detail/small. Plain C++17.
 ///
 /// Measured inside a graph of 40 calls on one NVIDIA H200 (132 multiprocessors), CUDA 13.0, 2026-11-23 to 2026-11-25,
-/// against the movers for large problems at 2 KB to 67 MB. Up to 1 MB most calls gain a factor of 2 to 5, at the limits nothing.
+/// against the movers for large problems at 2 KB to 67 MB. Up to 1 MB most calls gain a factor of 2 to 5.
 
 #pragma once
 
@@ -44,8 +44,7 @@ struct small_limits {
 /// As many elements as little work ever has.
 inline constexpr size_type all_work = size_type{1} << 30;
 
-/// Elements of other sizes take the row of the next smaller size. A user's rows stand in TILETRANSPOSE_SMALL_TUNING.
-/// They are for an NVIDIA H200; tests/benchmark/tune.cu measures those of other devices.
+/// Elements of other sizes take the row of the next smaller size. tests/benchmark/tune.cu writes TILETRANSPOSE_SMALL_TUNING.
 inline constexpr small_limits small_tuning[] = {
 #if defined(TILETRANSPOSE_SMALL_TUNING)
     TILETRANSPOSE_SMALL_TUNING
@@ -94,17 +93,12 @@ inline constexpr size_type lone_dual_side = tuning_row{
 inline constexpr size_type few_small_rows = 64;
 
 /// With two outputs, of which one has the input's rows, so many percent are moved directly at most: lanes write that one in
-/// rows that lie apart, of which wide elements touch more sectors. On 2026-11-28, us directly and in tiles, 23 MB: 8 columns of
-/// 3 bytes 59, 22, 4 of 12 bytes 25, 8, 4 of 3 bytes 27, 39; 8 rows of floats 8.3, 9.5.
+/// rows that lie apart. 2026-11-28, us directly, in tiles, 23 MB: 3 bytes, 8 columns 59, 22, 4 27, 39, 8 rows of floats 8, 9.
 constexpr size_type most_direct_dual(int kept_bytes, bool few_rows) {
   if (kept_bytes <= 2) { return 25; }
   if (few_rows) { return kept_bytes == 3 ? 16 : 25; }
   return kept_bytes > 8 && kept_bytes < 16 ? 7 : 13;
 }
-
-/// The same behind arrays of pointers, where each element waits for two of them.
-inline constexpr size_type most_direct_pointers =
-    tuning_row{36, "2026-11-26", "us, in tiles, directly: 10 of 41 x 41 floats 1.27, 1.33"};
 
 /// Elements that are moved directly take as long as so many halves of a place, those of 8 bytes and more
 /// `direct_halves_of_wide`; of a few columns, of which a warp writes many short segments, and of 4 to 15 bytes, each byte as
@@ -141,12 +135,12 @@ inline constexpr size_type least_filled_alone = tuning_row{
 inline constexpr size_type times_of_lone_matrices = tuning_row{
     3, "2026-11-28", "us, tiles, little: 38 percent, 48 MB 88, 70; 46 percent, 24 MB 34, 36"};
 
-/// From so many elements on, threads of tiles of words whose output rows start on sectors load eight before they store, not four.
+/// So many elements on, threads of tiles of words whose output rows are sectors load eight before they store, not four.
 inline constexpr size_type least_many_tiles =
     tuning_row{4 << 20, "2026-11-28", "four, eight: batches, 260 MB 92, 95; up to 1 MB us 1, 1.03"};
 
-/// Matrices of a batch with an operation on the way are little work, however many, if they fill fewer percent of large tiles; of
-/// 4 bytes and more all whose output rows start on sectors.
+/// Matrices of a batch with an operation on the way are little work, however many, if they fill fewer percent of large tiles;
+/// of 4 bytes and more all whose output rows start on sectors. Single limits of little work do not matter then, nor below.
 inline constexpr size_type least_filled_fused = tuning_row{
     75, "2026-11-28", "tiles, so: floats to halves, 60 percent 40, 87; halves, 90 83, 66"};
 
@@ -156,6 +150,9 @@ inline constexpr size_type least_small_tiled_side = tuning_row{
     24, "2026-11-28", "others, so: floats, 16 to 23 97, 88; 24 to 39 95, 98; to 260 94, 96"};
 inline constexpr size_type least_small_tiled = tuning_row{
     60, "2026-11-28", "others, so: floats, 58 percent 97, 92, 74 98, 96; 16 bytes, 58 99, 91"};
+/// They have so many rows at most: other output rows lie far apart. Batches of bytes and halves in micro-blocks, too.
+inline constexpr size_type most_small_tiled_rows =
+    tuning_row{64 << 10, "2026-11-28", "others, so: 131072 x 200, floats 92, 83, halves 93, 77"};
 
 /// Panels of one matrix above `large_matrix_bytes` are few: of bytes and halves so many halves of `gathered` are little work.
 inline constexpr size_type times_of_large_panels = tuning_row{

@@ -176,45 +176,37 @@ inline constexpr bool fetches_near = false;
 #define TILETRANSPOSE_LOAD_NEAR(assembly, instruction, ...) (void)word;
 #endif
 
-/// As load_constant, of words whose neighbours other blocks load at some other time: the L2 cache fetches all of the
-/// `Fetched` bytes, 128 or 256, that they lie in, so that these are read from memory at once. 0: just the words.
-template <class Word, int Fetched>
-TILETRANSPOSE_FUNCTION Word load_constant_near(const void* address,
-                                               access_site site = access_site::at()) {
-  static_assert(Fetched == 0 || Fetched == 128 || Fetched == 256, "");
+/// As load_constant, or, where the kernel writes the memory, load_global, of words whose neighbours other blocks load at some
+/// other time: the L2 cache fetches all of the `Fetched` bytes, 128 or 256, that they lie in, so that these are read from
+/// memory at once. 0: just the words.
+template <class Word, int Fetched, bool Written = false>
+TILETRANSPOSE_FUNCTION Word load_near(const void* address, access_site site = access_site::at()) {
+  static_assert(Fetched % 128 == 0 && Fetched <= (Written && sizeof(Word) < 16 ? 128 : 256), "");
   if constexpr (fetches_near && sizeof(Word) >= 4 && Fetched > 0) {
     Word word;
-    TILETRANSPOSE_LOAD_NEAR(asm, "ld.global.nc", :)
+    if constexpr (Written) {
+      TILETRANSPOSE_LOAD_NEAR(asm volatile, "ld.global", : "memory")
+    } else {
+      TILETRANSPOSE_LOAD_NEAR(asm, "ld.global.nc", :)
+    }
     return word;
+  } else if constexpr (Written) {
+    return load_global<Word>(address, site);
   } else {
     return load_constant<Word>(address, site);
-  }
-}
-
-/// The same of memory that the kernel writes; 256 bytes of words of 16 alone.
-template <class Word, int Fetched>
-TILETRANSPOSE_FUNCTION Word load_global_near(const void* address,
-                                             access_site site = access_site::at()) {
-  static_assert(Fetched == 0 || Fetched == 128 || (Fetched == 256 && sizeof(Word) == 16), "");
-  if constexpr (fetches_near && sizeof(Word) >= 4 && Fetched > 0) {
-    Word word;
-    TILETRANSPOSE_LOAD_NEAR(asm volatile, "ld.global", : "memory")
-    return word;
-  } else {
-    return load_global<Word>(address, site);
   }
 }
 #undef TILETRANSPOSE_LOAD_NEAR
 #undef TILETRANSPOSE_LOAD_BY
 
 /// As load_global, of a word of which the caller uses bytes [first, end) alone: others may write the other ones
-/// meanwhile. Fetched: load_global_near. On the CPU only these bytes are read.
+/// meanwhile. Fetched: load_near. On the CPU only these bytes are read.
 template <class Word, int Fetched = 0>
 TILETRANSPOSE_FUNCTION Word load_global_part(const void* address, int first, int end,
                                              access_site site = access_site::at()) {
 #if TILETRANSPOSE_ON_DEVICE
   (void)first, (void)end;
-  return load_global_near<Word, Fetched>(address, site);
+  return load_near<Word, Fetched, true>(address, site);
 #else
   Word word{};
   const auto* const from = static_cast<const unsigned char*>(address) + first;

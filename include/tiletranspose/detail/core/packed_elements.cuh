@@ -25,17 +25,15 @@ struct packed_elements {
   TILETRANSPOSE_FUNCTION void put(int at, const T& value) {
     __builtin_memcpy(memory + at * sizeof(T), &value, sizeof(T));
   }
-  /// Fetched: load_constant_near.
+  /// Fetched: load_near.
   template <int Fetched = 0>
   TILETRANSPOSE_FUNCTION void load(const unsigned char* address) {
-    take([&](int i) {
-      return load_constant_near<access_word_t<AccessBytes>, Fetched>(address + i);
-    });
+    take([&](int i) { return load_near<access_word_t<AccessBytes>, Fetched>(address + i); });
   }
-  /// From memory that the kernel writes. Fetched: load_global_near.
+  /// From memory that the kernel writes. Fetched: load_near.
   template <int Fetched = 0>
   TILETRANSPOSE_FUNCTION void load_changing(const unsigned char* address) {
-    take([&](int i) { return load_global_near<access_word_t<AccessBytes>, Fetched>(address + i); });
+    take([&](int i) { return load_near<access_word_t<AccessBytes>, Fetched, true>(address + i); });
   }
   TILETRANSPOSE_FUNCTION void load_from_shared(const unsigned char* shared) {
     take([&](int i) { return load_shared<access_word_t<AccessBytes>>(shared + i); });

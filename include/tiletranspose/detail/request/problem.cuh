@@ -128,14 +128,6 @@ inline unsigned sector_mask(const batch_problem& problem) {
              : 0;
 }
 
-/// True where no rows of other matrices lie between those of a matrix.
-inline bool lie_together(const batch_problem& problem) {
-  const auto bytes = [](size_type stride) { return distance(static_cast<long long>(stride)); };
-  return problem.pointer_arrays ||
-         (problem.ny * bytes(problem.in_stride_bytes) <= bytes(problem.in_batch_bytes) &&
-          problem.nx * bytes(problem.out_stride_bytes) <= bytes(problem.out_batch_bytes));
-}
-
 /// True where rows of `row_bytes` follow each other without a gap, forwards or backwards.
 constexpr bool is_dense(size_type stride_bytes, size_type row_bytes) {
   return stride_bytes == row_bytes || 0 - stride_bytes == row_bytes;

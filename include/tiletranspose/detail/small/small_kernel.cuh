@@ -21,8 +21,7 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Rows of threads of a block that moves a tile, of elements of a size that are moved in so many accesses.
-/// \param many  as are_many_tiles says of elements of has_many_tiles
+/// Rows of threads of a block that moves a tile, of elements of a size that are moved in so many accesses, few or `many`.
 constexpr int small_block_rows(int side, int kept_bytes, int accesses, bool many) {
   if (side == 32) { return !many && kept_bytes <= widest_large_tile_element ? 8 : 4; }
   return accesses == 1 || kept_bytes <= 4 ? 8 : 4;

@@ -88,7 +88,7 @@ cudaError_t launch_small(small_mover mover, const small_problem& problem, const 
         }
       }
       constexpr int widest = larger<int>(Operation::in_bytes, Operation::out_bytes);
-      if constexpr (!Batch::is_one && has_many_tiles(widest, kept, accesses)) {
+      if constexpr (is_large && !Batch::is_one && has_many_tiles(widest, kept, accesses)) {
         if (are_many_tiles(problem)) {
           return launch(std::integral_constant<int, 32>{}, std::true_type{});
         }

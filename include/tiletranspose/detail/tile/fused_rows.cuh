@@ -161,7 +161,7 @@ struct tile_loads {
   template <int Fetched = 0>
   TILETRANSPOSE_FUNCTION unsigned load_word(const unsigned char* address, int byte) const {
     if (byte_exists(byte) && byte_exists(byte + 3)) {
-      return load_constant_near<unsigned, Fetched>(address);
+      return load_near<unsigned, Fetched>(address);
     }
     unsigned result = 0;
     TILETRANSPOSE_UNROLL
@@ -241,7 +241,7 @@ struct tile_loads {
       const int from = col * in_bytes - past[r];
       const unsigned char* const start = starts[r] + b * apart * stride;
       if (byte_exists(from) && byte_exists(from + bytes - 1)) {
-        const auto all = load_constant_near<access_word_t<bytes>, Fused::fetched>(start);
+        const auto all = load_near<access_word_t<bytes>, Fused::fetched>(start);
         copy_bytes(raw[b][r], &all, bytes);
       } else {
         TILETRANSPOSE_UNROLL

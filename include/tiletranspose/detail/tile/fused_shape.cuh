@@ -188,7 +188,7 @@ struct fused_shape {
   static constexpr bool loads_one_round = shifts && combines && out_bytes > in_bytes;
   static constexpr int load_registers = in_bytes != out_bytes && !combines ? 24 : 40;
 
-  /// Neighbours need what lies around a load of rows that start anywhere, and load it soon: load_constant_near. So do
+  /// Neighbours need what lies around a load of rows that start anywhere, and load it soon: load_near. So do
   /// those that read old elements, but for parts of words, which gain nothing by it. Short rows, as tiles of wider
   /// outputs have, take 256 bytes, and so do large packed elements and words that keep their size.
   static constexpr bool fetches_far =

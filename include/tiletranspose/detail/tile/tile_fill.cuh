@@ -14,12 +14,12 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// `Constant` promises that nobody writes the memory while the kernel runs; Fetched: load_constant_near.
+/// `Constant` promises that nobody writes the memory while the kernel runs; Fetched: load_near.
 template <int Bytes, bool Constant, int Fetched>
 TILETRANSPOSE_FUNCTION void load_words(const void* address, unsigned* words) {
   access_word_t<Bytes> word;
   if constexpr (Constant) {
-    word = load_constant_near<access_word_t<Bytes>, Fetched>(address);
+    word = load_near<access_word_t<Bytes>, Fetched>(address);
   } else {
     word = load_global<access_word_t<Bytes>>(address);
   }
@@ -125,9 +125,9 @@ TILETRANSPOSE_FUNCTION void load_micro_row(const tile_source& source, const unsi
                                     from_byte - below + 4 * words + 4 <= source.end_byte))) {
       TILETRANSPOSE_UNROLL
       for (int w = 0; w < words; ++w) {
-        loaded[w] = load_constant_near<unsigned, Shape::fetched>(word_below(from) + 4 * w);
+        loaded[w] = load_near<unsigned, Shape::fetched>(word_below(from) + 4 * w);
       }
-      next = load_constant_near<unsigned, Shape::fetched>(word_below(from) + 4 * words);
+      next = load_near<unsigned, Shape::fetched>(word_below(from) + 4 * words);
     }
     TILETRANSPOSE_UNROLL
     for (int w = 0; w < words; ++w) {
@@ -266,8 +266,8 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
   for (int round = 0; round < rounds; ++round) {
     const loop_step here(round);
     if (whole && exists(round)) {
-      const word16 all = load_constant_near<word16, Shape::fetched>(
-          row + byte + round * together * source.stride_bytes);
+      const word16 all =
+          load_near<word16, Shape::fetched>(row + byte + round * together * source.stride_bytes);
       __builtin_memcpy(&loaded[round], &all, 16);
     }
   }

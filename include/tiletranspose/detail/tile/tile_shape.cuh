@@ -33,7 +33,7 @@ struct tile_shape {
   static constexpr int fill_bytes = FillBytes;
   static constexpr int store_bytes = StoreBytes;
   static constexpr bool whole = Whole;
-  static constexpr int fetched = Fetched;    // load_constant_near
+  static constexpr int fetched = Fetched;    // load_near
   static constexpr bool in_place = false;    // input and output are one
   static constexpr bool groups_rows = true;  // threads_of_row
   static constexpr int skew_bytes = sector_bytes;

@@ -175,7 +175,7 @@ struct operand_words {
   TILETRANSPOSE_FUNCTION void load(unsigned round, const unsigned char* address, int byte) {
     const int first = past(byte);
     if constexpr (!shifts) {
-      low[round] = load_global_near<word, Fused::fetched_old>(address);
+      low[round] = load_near<word, Fused::fetched_old, true>(address);
     } else {
       low[round] = load_global_part<word, Fused::fetched_old>(address, first, bytes);
       high[round] = 0;
