@@ -269,7 +269,6 @@ inline bool tall_tiles(const transpose_facts& facts, choice&) {
 inline small_problem little_problem(const transpose_facts& facts) {
   return small_transpose(facts, facts.element_bytes, facts.element_bytes);
 }
-/// Matrices of a batch in the tiles of little work, however many they are.
 inline bool small_tiles(const transpose_facts& facts, choice& chosen) {
   const bool suits = facts.pointer_arrays ? facts.element() >= 8 : facts.sectors();
   if (facts.batch == 1 || !suits || facts.element() < 4 ||

@@ -92,8 +92,9 @@ inline vectorised_shape choose_vectorised(const batch_problem& problem, int elem
       multiples(problem.in_stride_bytes, nx, max_access_bytes)) {
     return of(panel_kind::few_rows, threads);
   }
-  // Short segments of rows have to be whole sectors.
+  // Short segments of rows have to be whole sectors. Rows of the output that are go better in tiles.
   const bool segments = problem.batch > 1 && out_dense && element >= 4 && !cached &&
+                        sector_mask(problem) != 0 &&
                         ny * 128 <= vectorised_bytes(large_vectorised_threads) &&
                         multiples(problem.in_stride_bytes, nx, sector_bytes);
   return of(segments ? panel_kind::few_rows : panel_kind::none, large_vectorised_threads);
