@@ -201,6 +201,7 @@ TEST_CASE("batches: pitched matrices of other elements") {
 
 TEST_CASE("batches: so many words that blocks of their small tiles have fewer threads") {
   check_moves<element<4>>({44, 96, 1000, {}, {}});
+  if (!tt::detail::has_little_work(4, 4, true)) { return; }  // as this is compiled once, too
   CHECK(block_of([](const float* in, float* out) {
           return tt::transpose_batched(out, in, 44, 96, 1000);
         }) == 128);
