@@ -189,10 +189,12 @@ constexpr row table[] = {
     {{1 << 20, 196, 1, 1}, "word-shifted panels"},
     {{1 << 20, 32, 4, 4}, "vectorised panels"},
     {{32, 32, 4, 4, 0, 0, 100000}, "vectorised panels"},
-    {{64, 64, 4, 4, 0, 0, 10000}, "vectorised panels"},  // floats that fill whole tiles
+    {{64, 64, 4, 4, 0, 0, 10000}, "small tiles"},
+    {{100, 384, 4, 4, 0, 0, 2644}, "small tiles"},
+    {{128, 384, 4, 4, 0, 0, 2644}, "whole tiles"},  // floats that fill them
     {{384, 64, 4, 4, 0, 0, 2644}, "whole tiles"},
     {{384, 68, 4, 4, 0, 0, 2644},
-     "vectorised panels"},  // rows of which some begin inside of sectors
+     "vectorised panels"},  // half of their rows begin inside of sectors
     {{64, 64, 8, 8, 0, 0, 10000}, "small tiles"},
     {{64, 64, 8, 8, 0, 0, 70000}, "vectorised panels"},  // more than a grid counts matrices
     {{80, 784, 4, 4, 0, 0, 1036}, "small tiles"},

@@ -274,7 +274,7 @@ inline bool small_tiles(const transpose_facts& facts, choice& chosen) {
   if (facts.batch == 1 || !suits || facts.element() < 4 ||
       facts.access_bytes != facts.element_bytes || !lie_together(facts) ||
       smaller(facts.nx, facts.ny) < least_small_tiled_side ||
-      (facts.element() == 4 && fills_whole_tiles(facts)) ||
+      (facts.element() == 4 && facts.nx > most_few_words && fills_whole_tiles(facts)) ||
       !has_little_work(facts.element_bytes, facts.access_bytes, true)) {
     return false;
   }
