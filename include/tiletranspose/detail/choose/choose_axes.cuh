@@ -198,8 +198,7 @@ struct axes_choice {
   int together = 1;    ///< and of the micro-blocks that it is moved in
 };
 
-/// Rows of threads of a block: few, since each thread works out places along both sides (TTC's cases by 4 rows 91 %, by 8 83),
-/// but more where a thread would make 24 accesses before the first store (3 bytes 62, 72).
+/// Rows of threads of a block: few, since each works out places (TTC's cases 91 %, by 8 83), but not for 24 loads a thread.
 constexpr int axes_block_rows(int accesses) { return accesses == 3 ? 8 : 4; }
 
 /// Elements of more accesses do not go through tiles: those of 63 and 64 single bytes spilled.

@@ -136,7 +136,9 @@ constexpr small_work work_of(const small_problem& problem) {
   const size_type elements = elements_of(problem);
   const bool few_rows = problem.fast.extent <= few_small_rows;
   const size_type percent = few_rows ? limits.direct_rows : limits.direct_columns;
-  const size_type most = problem.is_dual ? most_direct_dual(problem.kept_bytes, few_rows) : percent;
+  const size_type most = problem.is_dual          ? most_direct_dual(problem.kept_bytes, few_rows)
+                         : problem.pointer_arrays ? most_direct_pointers
+                                                  : percent;
   const bool direct = 100 * elements <= smaller(percent, most) * places;
   const bool is_slow = problem.slow.extent > most_long_segments &&
                        problem.slow.extent < problem.fast.extent && problem.batch == 1 &&

@@ -64,7 +64,6 @@ constexpr int unaligned_count(int in_bytes) {
 /// True where old elements that are added to wait in the shared rows, false where they wait in registers. Elements that
 /// are several accesses each would be combined one at a time as these are drained, and in tiles that start at sectors,
 /// whose rows some of the old elements would have to be of a neighbour's. Small ones lose by segments that share sectors.
-/// In registers and in the shared rows, %: 3 packed bytes added to one 44, 96, halves to bytes 91, 102; but bytes 98, 86.
 constexpr bool holds_operand_in_shared(int in_bytes, int in_access, int out_bytes, int out_access) {
   if (in_access < in_bytes || out_access < out_bytes) { return true; }
   return in_bytes >= 4 ? out_bytes != 2 : in_bytes > out_bytes;
@@ -88,7 +87,6 @@ constexpr fused_policy tuned_fused_policy(fusion kind, int in_bytes, int out_byt
   const int rows = out_bytes <= 2 ? 128 : out_bytes <= 8 ? 64 : 32;
   switch (loads) {
     case fused_loads::dealt:
-      // Halves to bytes 84 %, floats to halves 90, to bytes 92.
       if (in_bytes > out_bytes && in_bytes <= 4) {
         return {in_bytes == 4 * out_bytes ? 256 : 128, 32, 16 / in_bytes, 1, 512};
       }
@@ -150,14 +148,12 @@ constexpr fused_policy tuned_operand_policy(int in_bytes, int out_bytes, int out
   // Floats 101 and 95 %; 100 and 95 by the tiles of a conversion, which need more registers.
   if (whole && in_bytes == 4 && out_bytes == 4) { return {64, 64, 1, 1}; }
   if (loads != fused_loads::unaligned) { return conversion; }
-  // 3 bytes 93.5 and 83 %; 92 and 82 by 64 rows and 256 threads, 76 and 71 by two elements a lane.
   if (in_bytes <= 4 && out_bytes == 3) { return {128, 8, 4, conversion.micro_rows, 192}; }
   if (in_bytes <= 8 && out_bytes <= 8) {
     return {64, 16, in_bytes <= 4 && out_bytes <= 4 ? 4 : 2, conversion.micro_rows};
   }
   if (widens_packed(in_bytes, out_bytes)) {
     if (out_access < 4) { return {64, 16, 1, 1}; }
-    // 3 bytes to 12 93 and 90, 89 and 87 by the conversion's.
     return {32, in_bytes > 8 ? 32 : 16, unaligned_count(in_bytes), 1};
   }
   return conversion;

@@ -100,6 +100,10 @@ constexpr size_type most_direct_dual(int kept_bytes, bool few_rows) {
   return kept_bytes > 8 && kept_bytes < 16 ? 7 : 13;
 }
 
+/// The same behind arrays of pointers, where each element waits for two of them.
+inline constexpr size_type most_direct_pointers =
+    tuning_row{36, "2026-11-26", "us, in tiles, directly: 10 of 41 x 41 floats 1.27, 1.33"};
+
 /// Elements that are moved directly take as long as so many halves of a place, those of 8 bytes and more
 /// `direct_halves_of_wide`; of a few columns, of which a warp writes many short segments, and of 4 to 15 bytes, each byte as
 /// long as a place.

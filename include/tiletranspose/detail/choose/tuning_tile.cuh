@@ -43,8 +43,7 @@ inline constexpr size_type least_large_tiles =
 inline constexpr size_type least_large_squares =
     tuning_row{64, "2026-11-22", "128 x 256, 256 x 256: 16384 rows 95.6, 96.7, 12288 96.4, 96.3"};
 
-/// Matrices of a batch, of 4 bytes and less in rows of whole accesses, take tiles of these if they fill so many percent;
-/// else, if output rows are sectors, floats go in small tiles, and bytes and halves that no panel holds in micro-blocks.
+/// Matrices of a batch, in rows of whole accesses, that no panel holds take tiles of these if they fill so many percent.
 inline constexpr size_type least_filled = tuning_row{
     80, "2026-11-28", "tiles, micro-blocks: bytes, 192 x 320 88, 95; halves, 128 x 384 97, 95"};
 
