@@ -193,6 +193,8 @@ constexpr row table[] = {
     {{100, 384, 4, 4, 0, 0, 2644}, "small tiles"},
     {{128, 384, 4, 4, 0, 0, 2644}, "whole tiles"},  // floats that fill them
     {{384, 64, 4, 4, 0, 0, 2644}, "whole tiles"},
+    {{168, 168, 2, 2, 0, 0, 2644}, "word-shifted panels"},  // they fill 43 % of whole tiles
+    {{256, 128, 2, 2, 0, 0, 2644}, "whole tiles"},
     {{384, 68, 4, 4, 0, 0, 2644},
      "vectorised panels"},  // half of their rows begin inside of sectors
     {{64, 64, 8, 8, 0, 0, 10000}, "small tiles"},

@@ -114,6 +114,11 @@ inline bool fills_tiles(const transpose_facts& facts, tile_access access, size_t
   return 100 * facts.nx * facts.ny >= percent * cols * rows;
 }
 
+/// True where rows of whole accesses fill their tiles.
+inline bool fills_whole_tiles(const transpose_facts& facts) {
+  return facts.whole_rows() && fills_tiles(facts, tile_access::whole, least_filled);
+}
+
 /// True where columns, or rows, are so few that they are better off in panels than in tiles of some accesses.
 /// \param shifts  word-shifted panels take them, if they are of elements of 1 and 2 bytes
 inline bool are_few(const transpose_facts& facts, tile_access access, bool columns, bool shifts) {
@@ -141,7 +146,9 @@ inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access ac
   const bool takes_columns = facts.in_dense() || goes_in_panels_apart(facts.nx, element, true);
   const bool takes_rows = facts.out_dense() || goes_in_panels_apart(facts.ny, element, false);
   const size_type largest =  // matrix that a panel holds
-      whole ? large_matrix_bytes : largest_whole_matrix(facts.access_bytes, facts.shared_bytes());
+      whole && (facts.access_bytes != 2 || fills_whole_tiles(facts))
+          ? large_matrix_bytes
+          : largest_whole_matrix(facts.access_bytes, facts.shared_bytes());
   // What word-shifted panels do not take, or whole tiles move faster, has limits of its own.
   const bool shifts = !whole && has_word_shifted_panel(facts.element_bytes, facts.access_bytes) &&
                       facts.batch == 1 && !facts.pointer_arrays &&
@@ -192,10 +199,6 @@ inline axes_choice cut_micro_tiles(const relocation& move, int side) {
   tiles.together = micro_elements;
   fill_sides(tiles, move, side);
   return tiles;
-}
-/// True where rows of whole accesses fill their tiles.
-inline bool fills_whole_tiles(const transpose_facts& facts) {
-  return facts.whole_rows() && fills_tiles(facts, tile_access::whole, least_filled);
 }
 /// Those of which micro-blocks take all, up to 2 GiB.
 inline bool suits_micro_blocks(const transpose_facts& facts) {

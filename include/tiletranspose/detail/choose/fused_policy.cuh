@@ -98,7 +98,6 @@ constexpr fused_policy tuned_fused_policy(fusion kind, int in_bytes, int out_byt
       }
       // Bytes: 85 %; 76 by 8 x 8 elements.
       if (to_bytes) { return {128, 32, 8, 4}; }
-      // 89 %; 87.5 by 128 rows and 256 threads.
       if (in_bytes == 2 && out_bytes == 1) { return {256, 32, 4, 4, 512}; }
       return {rows, combines && (out_bytes <= 2 || out_bytes > 4) ? 16 : 32, 4,
               combines && out_bytes == 2 ? 2 : 4};
@@ -108,7 +107,6 @@ constexpr fused_policy tuned_fused_policy(fusion kind, int in_bytes, int out_byt
         return {out_bytes <= 2 ? 128 : 64, in_bytes == 4 && out_bytes == 2 ? 32 : 16,
                 16 / larger(widest, 2), 4};
       }
-      // 94 %; 93 by two elements a lane.
       if (kind == fusion::transform && in_bytes == 2 && out_bytes == 4) { return {64, 16, 8, 1}; }
       return {rows, (widest == 1 || kind == fusion::transform ? 128 : 64) / (4 / in_bytes),
               4 / in_bytes, larger(4 / stored, 1)};
@@ -131,7 +129,6 @@ constexpr fused_policy tuned_fused_policy(fusion kind, int in_bytes, int out_byt
     if (in_bytes == 8) { return {64, 32, 1, 1}; }
     if (in_bytes == 16) { return {32, 16, 1, 1}; }
   }
-  // 91 %; 88 by 128 rows and 256 threads.
   if (kind == fusion::transform && in_bytes == 4 && out_bytes == 1) { return {256, 64, 1, 4, 512}; }
   const int cols = larger(in_bytes, out_bytes) > 16  ? 16
                    : larger(in_bytes, out_bytes) > 8 ? 32
