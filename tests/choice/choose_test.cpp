@@ -128,7 +128,7 @@ constexpr row table[] = {
     {{256, 256, 1, 1, 0, 0, 3000}, "whole tiles"},
     {{256, 192, 1, 1, 0, 0, 3000}, "micro-blocks"},  // they fill 75 % of whole tiles
     {{280, 448, 1, 1, 0, 0, 3000}, "micro-blocks"},  // rows of sectors, other accesses
-    {{280, 452, 1, 1, 0, 0, 3000}, "any tiles"},
+    {{280, 452, 1, 1, 0, 0, 3000}, "word-shifted panels"},
     {{16, 22, 2, 2, 0, 64, 100000}, "little work"},  // short rows with gaps
     {{16, 48, 2, 2, 0, 64, 100000}, "little work"},
     {{16, 49, 2, 2, 0, 64, 100000}, "gathered panels"},
@@ -212,6 +212,23 @@ constexpr row table[] = {
     {{80, 784, 8, 4, 0, 0, 1036}, "any tiles"},
     {{8192, 4096, 8, 8, 0, 0, 100}, "small tiles"},  // more than 31 bits of elements
 
+    {{16001, 10, 1, 1, 0, 0, 1000}, "gathered panels"},
+    {{16001, 11, 1, 1, 0, 0, 1000}, "word-shifted panels"},
+    {{1001, 447, 1, 1, 0, 0, 600}, "word-shifted panels"},
+    {{1001, 449, 1, 1, 0, 0, 600}, "any tiles"},            // they fill 86 % of tiles
+    {{365, 500, 1, 1, 0, 0, 1400}, "word-shifted panels"},  // 69
+    {{369, 500, 1, 1, 0, 0, 1400}, "any tiles"},            // 70
+    {{290, 599, 1, 1, 0, 0, 1400}, "word-shifted panels"},
+    {{290, 601, 1, 1, 0, 0, 1400}, "any tiles"},
+    {{278, 299, 2, 2, 0, 0, 1600}, "word-shifted panels"},
+    {{278, 301, 2, 2, 0, 0, 1600}, "any tiles"},
+    {{278, 299, 2, 2, 0, 0, 1600, 0, true}, "any tiles"},
+    {{832, 132, 1, 1, 0, 0, 2300}, "word-shifted panels"},
+    {{836, 132, 1, 1, 0, 0, 2300}, "gathered panels"},
+    {{192, 291, 2, 2, 0, 0, 2300}, "word-shifted panels"},  // rows lie in few banks
+    {{152, 1160, 1, 1, 0, 0, 1500}, "word-shifted panels"},
+    {{104, 1150, 2, 2, 0, 0, 1000}, "any tiles"},  // they fill 93 % of tiles
+
     {{33, 31, 4, 4, 0, 0, 100000}, "gathered panels"},
     {{33, 31, 1, 1, 0, 0, 100000}, "word-shifted panels"},
     {{33, 31, 1, 1, 0, 0, 60000, 0, true}, "little work"},
@@ -220,7 +237,8 @@ constexpr row table[] = {
     {{40, 40, 1, 1, 0, 0, 230}, "little work"},
     {{40, 40, 1, 1, 0, 0, 2000}, "vectorised panels"},
     {{134, 134, 3, 1, 0, 0, 700, 0, true}, "little work"},
-    {{271, 264, 2, 2, 0, 0, 139}, "little work"},
+    {{271, 264, 2, 2, 0, 0, 139}, "word-shifted panels"},
+    {{271, 304, 2, 2, 0, 0, 119}, "little work"},
     {{517, 493, 2, 2, 0, 0, 49}, "any tiles"},
     {{239, 269, 4, 4, 0, 0, 90}, "little work"},
     {{274, 274, 1, 1, 0, 0, 221, 0, true},
@@ -233,8 +251,9 @@ constexpr row table[] = {
     {{8, 500001, 1, 1}, "gathered panels"},
     {{500001, 8, 1, 1}, "gathered panels"},
     {{500001, 11, 1, 1}, "word-shifted panels"},
-    {{400001, 9, 2, 2}, "gathered panels"},
-    {{400001, 10, 2, 2}, "word-shifted panels"},
+    {{500001, 10, 1, 1}, "gathered panels"},
+    {{400001, 10, 2, 2}, "gathered panels"},
+    {{400001, 11, 2, 2}, "word-shifted panels"},
     {{1 << 20, 33, 1, 1}, "word-shifted panels"},
     {{1 << 20, 6, 1, 1}, "gathered panels"},
     {{3, 1 << 22, 4, 4}, "gathered panels"},
@@ -293,6 +312,23 @@ TEST_CASE("choose: blocks of a smaller device ask for less") {
   const asked batch{251, 253, 1, 1, 0, 0, 1000};
   CHECK(choose(facts_of(batch)).by == mover::word_shifted_panel);
   CHECK(choose(facts_of(batch, turing_bytes)).by == mover::tile);
+  // Panels of many rows do not fit.
+  const asked rows{290, 599, 1, 1, 0, 0, 1400};
+  CHECK(choose(facts_of(rows)).by == mover::word_shifted_panel);
+  CHECK(choose(facts_of(rows, turing_bytes)).by == mover::tile);
+}
+
+TEST_CASE("choose: three word-shifted panels of few rows share a multiprocessor") {
+  constexpr std::size_t multiprocessor_bytes = 228 * 1024;
+  for (std::size_t rows = 110; rows <= 448; ++rows) {
+    for (const std::size_t columns : {301, 512, 800, 1001, 4099}) {
+      const transpose_facts facts = facts_of({columns, rows, 1, 1, 0, 0, 1000});
+      const auto shape = word_shifted_shape_of(1, panel_kind::few_rows);
+      const auto plan = cut_word_shifted(facts, shape, facts.shared_bytes());
+      INFO(rows << " x " << columns);
+      CHECK(3 * (plan.shared_bytes + 1024) <= multiprocessor_bytes);
+    }
+  }
 }
 
 TEST_CASE("choose: vectorised panels are as large as a matrix needs, and smaller in the cache") {

@@ -31,7 +31,7 @@ panels_case make_case(std::size_t element, random_numbers& random) {
                                     tt::symmetry::rotate_90, tt::symmetry::rotate_270,
                                     tt::symmetry::anti_transpose};
   panels_case c{};
-  switch (random.between(0, 5)) {
+  switch (random.between(0, 6)) {
     case 0:  // many small matrices
       c.nx = random.between(2, 70);
       c.ny = random.between(2, 70);
@@ -56,6 +56,11 @@ panels_case make_case(std::size_t element, random_numbers& random) {
       c.nx = random.between(65, 600);
       c.ny = random.between(65, 600);
       c.batch = 1;
+      break;
+    case 5:  // few rows of a batch: matrices that no panel holds
+      c.nx = random.between(200, 800);
+      c.ny = random.between(225, 600 / element);
+      c.batch = 2;
       break;
     default:  // one matrix a panel
       c.nx = random.between(70, 210);

@@ -116,6 +116,20 @@ TEST_CASE("batched: a few matrices of every shape", "[batched]") {
   });
 }
 
+// More than little work of matrices that no panel holds: word-shifted panels of some of their columns, or of some rows.
+TEST_CASE("batched: few rows and few columns of bytes and halves", "[batched][quick]") {
+  for_each_type(transposes, [&](const batch_calls& t, random_source& random) {
+    if (t.type.size > 2) { return; }
+    for (const shape s : {shape{1001, 447 / t.type.size}, shape{290, 599 / t.type.size},
+                          shape{24001, 11}, shape{832 / t.type.size, 132}, shape{152, 1160}}) {
+      const std::size_t batch = (18 << 20) / (s.nx * s.ny * t.type.size);
+      check_contiguous(t, s, batch, random);
+      check_contiguous(t, s, batch, random, 3 * t.type.alignment, t.type.alignment);
+      check_strided(t, s, batch, random.between(0, 9), random.between(0, 9), random);
+    }
+  });
+}
+
 TEST_CASE("batched: a thousand small matrices", "[batched]") {
   const shape shapes[] = {{1, 1}, {2, 3}, {3, 5}, {8, 8}, {16, 16}, {31, 17}, {32, 32}, {3, 100}};
   for_each_type(transposes, [&](const batch_calls& t, random_source& random) {

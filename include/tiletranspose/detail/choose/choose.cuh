@@ -145,14 +145,17 @@ inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access ac
   const bool whole = access == tile_access::whole;
   const bool takes_columns = facts.in_dense() || goes_in_panels_apart(facts.nx, element, true);
   const bool takes_rows = facts.out_dense() || goes_in_panels_apart(facts.ny, element, false);
+  const bool has_shifted = has_word_shifted_panel(facts.element_bytes, facts.access_bytes);
+  // What word-shifted panels do not hold is gathered.
+  const bool conflicts = has_shifted && facts.row_bytes() % conflicting_row_bytes == 0;
   const size_type largest =  // matrix that a panel holds
-      whole && (facts.access_bytes != 2 || fills_whole_tiles(facts))
-          ? large_matrix_bytes
-          : largest_whole_matrix(facts.access_bytes, facts.shared_bytes());
+      whole && (facts.access_bytes != 2 || fills_whole_tiles(facts)) ? large_matrix_bytes
+      : conflicts ? word_shifted_block_bytes(facts.shared_bytes()) / 5 * 4
+                  : largest_whole_matrix(facts.access_bytes, facts.shared_bytes());
   // What word-shifted panels do not take, or whole tiles move faster, has limits of its own.
-  const bool shifts = !whole && has_word_shifted_panel(facts.element_bytes, facts.access_bytes) &&
-                      facts.batch == 1 && !facts.pointer_arrays &&
-                      facts.in_stride_bytes == facts.row_bytes();
+  const bool shifts = !whole && has_shifted && !facts.pointer_arrays &&
+                      facts.in_stride_bytes == facts.row_bytes() &&
+                      (facts.batch == 1 || !fills_tiles(facts, access, least_filled_by_panels));
   const bool forwards = facts.out_stride_bytes == facts.column_bytes();
   const bool few_columns = are_few(facts, access, true, shifts);
   const bool few_rows = are_few(facts, access, false, shifts && forwards);
@@ -164,9 +167,13 @@ inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access ac
     return panel_kind::few_rows;
   }
   if (few_columns && takes_columns) { return panel_kind::few_columns; }
-  return element <= 2 && facts.batch > 1 && facts.out_dense() && !whole && facts.ny <= short_rows
-             ? panel_kind::few_rows
-             : panel_kind::none;
+  if (element > 2 || facts.batch == 1 || !facts.out_dense() || whole) { return panel_kind::none; }
+  const size_type most = shifts ? most_shifted_unfilled_bytes : most_shifted_batch_bytes;
+  const bool are_short =
+      facts.ny <= short_rows ||
+      (has_shifted && facts.column_bytes() <= most &&
+       takes_word_shifted(facts, element, panel_kind::few_rows, facts.shared_bytes()));
+  return are_short ? panel_kind::few_rows : panel_kind::none;
 }
 
 /// True where matrices of few columns and many rows have rules of their own.
@@ -257,7 +264,10 @@ inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {
 }
 inline bool gathered_panels(const transpose_facts& facts, choice& chosen) {
   chosen.panels = panels_instead_of(facts, tile_access::any);
-  return lacks_tile(facts.element_bytes, facts.access_bytes) || chosen.panels != panel_kind::none;
+  const bool suits_tiles = facts.batch > 1 && facts.element_bytes <= 2 && facts.ny > short_rows &&
+                           chosen.panels == panel_kind::few_rows;
+  return lacks_tile(facts.element_bytes, facts.access_bytes) ||
+         (chosen.panels != panel_kind::none && !suits_tiles);
 }
 inline bool groups_of_whole_words(const transpose_facts& facts, choice&) {
   const bool narrow = facts.row_bytes() <= narrow_row_bytes || facts.ny > most_column_rows;

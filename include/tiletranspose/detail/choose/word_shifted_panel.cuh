@@ -28,8 +28,6 @@ struct word_shifted_shape {
   bool joins_cols;
 
   static constexpr int threads = 256;  ///< of a block
-  /// Where lines of memory begin and end in shared memory, too.
-  static constexpr unsigned in_line = 128;
   constexpr bool joins_matrices() const { return joins_rows && joins_cols; }
   /// Elements of a word.
   constexpr unsigned word_elements() const { return 4u / static_cast<unsigned>(element_bytes); }
@@ -84,8 +82,7 @@ inline bool takes_word_shifted(const batch_problem& problem, size_type element, 
   }
   if (!is_dense(problem.out_stride_bytes, ny * element) || ny < 4) { return false; }
   if (kind == panel_kind::few_rows) {
-    return problem.batch == 1 && ny >= least_shifted_rows &&
-           problem.out_stride_bytes == ny * element;
+    return ny >= least_shifted_rows && problem.out_stride_bytes == ny * element;
   }
   if (element == 1 && ny == rows_in_eight_banks && nx < 64 && nx % 4 != 0) { return false; }
   const bool words = nx * element % 4 == 0 || ny * element % 4 == 0;
@@ -130,17 +127,31 @@ inline size_type choose_part(size_type nx, size_type column_bytes, size_type wor
   return whole_columns(nx, divide_up(nx, parts), word_elements);
 }
 
+/// Shared bytes from row to row of a panel of few rows. Rows, which are copied one by one, do not share accesses.
+inline size_type pitch_of_columns(const batch_problem& problem, size_type row_bytes) {
+  return congruent_pitch(row_bytes + 4 + 2 * (max_access_bytes - 1), problem.in_stride_bytes,
+                         sector_bytes);
+}
+
 /// Columns of a panel of few rows: such that warps read rows by whole rounds, wherever they start, or by parts of
 /// rounds where rows are many; of short rows even parts.
-inline size_type cut_columns(const word_shifted_shape& shape, size_type nx, size_type ny) {
+inline size_type cut_columns(const batch_problem& problem, const word_shifted_shape& shape) {
   constexpr size_type access = max_access_bytes;
   const auto element = static_cast<size_type>(shape.element_bytes);
-  const size_type lanes = ny <= most_few_columns ? 32 : ny <= most_rows_by_half_rounds ? 16 : 8;
-  const size_type round = lanes * access;
-  const size_type row = larger<size_type>(shifted_rows_bytes / (ny * round), 1) * round;
-  size_type cols = (row - access - 4) / element;
-  if (nx < 2 * cols) { cols = divide_up(nx, divide_up(nx * ny * element, shifted_rows_bytes)); }
-  return whole_columns(nx, cols, shape.word_elements());
+  const size_type nx = problem.nx;
+  const size_type ny = problem.ny;
+  const size_type most_lanes = ny <= most_few_columns           ? 32
+                               : ny <= most_rows_by_half_rounds ? 16
+                                                                : 8;
+  for (size_type lanes = most_lanes;; lanes /= 2) {
+    const size_type round = lanes * access;
+    const size_type row = larger<size_type>(shifted_rows_bytes / (ny * round), 1) * round;
+    size_type cols = (row - access - 4) / element;
+    if (nx < 2 * cols) { cols = divide_up(nx, divide_up(nx * ny * element, shifted_rows_bytes)); }
+    cols = whole_columns(nx, cols, shape.word_elements());
+    const size_type bytes = ny * (pitch_of_columns(problem, cols * element) + cols * element);
+    if (bytes <= most_shifted_rows_bytes || lanes == 4) { return cols; }
+  }
 }
 
 struct word_shifted_arguments : batch_problem {
@@ -199,22 +210,19 @@ inline launch_plan<word_shifted_arguments> cut_word_shifted(const batch_problem&
     rows =
         larger<size_type>(shifted_columns_bytes / (nx * element) / sector_bytes, 2) * sector_bytes;
   } else {
-    cols = cut_columns(shape, nx, ny);
+    cols = cut_columns(problem, shape);
   }
   const size_type panels = shape.joins_matrices() ? 1 : divide_up(ny, rows) * divide_up(nx, cols);
-  // Rows that are copied one by one do not share accesses.
-  const size_type in_pitch = shape.joins_rows
-                                 ? problem.in_stride_bytes
-                                 : congruent_pitch(cols * element + 4 + 2 * (access - 1),
-                                                   problem.in_stride_bytes, shape.in_line);
+  const size_type in_pitch =
+      shape.joins_rows ? problem.in_stride_bytes : pitch_of_columns(problem, cols * element);
 
-  // The input: accesses, the next word of the last one, and where lines begin.
+  // The input: accesses, the next word of the last one, and where sectors begin.
   size_type in_bytes = matrices * rows * nx * element;
   if (!shape.joins_cols) {
     in_bytes = (divide_up(rows + skew, word_elements) + 1) * word_elements * in_pitch;
   }
   if (!shape.joins_rows) { in_bytes = rows * in_pitch; }
-  in_bytes += 4 + access + 2 * shape.in_line;
+  in_bytes += 4 + access + 2 * sector_bytes;
   // The output. Words of rows above a segment's sector are written before it; segments end as late as the last one.
   size_type out_pitch = problem.out_stride_bytes;
   size_type out_bytes = matrices * cols * ny * element + 3 * access;

@@ -132,7 +132,6 @@ struct word_shifted_panel {
   static constexpr unsigned threads = shape.threads;
   static constexpr unsigned word_elements = shape.word_elements();
   static constexpr unsigned skew_rows = shape.skew_rows();
-  static constexpr unsigned in_line = shape.in_line;
   static constexpr bool many = shape.joins_matrices();
   static constexpr unsigned access_bytes = max_access_bytes;
   using element_word = access_word_t<ElementBytes>;
@@ -167,11 +166,11 @@ struct word_shifted_panel {
     matrix_bytes = rows * cols * element;
     in = static_cast<const unsigned char*>(all.in) + matrix * all.in_batch_bytes +
          (row - skew_rows) * all.in_stride_bytes + col * element;
-    in_first = in_line + address_bits(in) % in_line;
+    in_first = sector_bytes + address_bits(in) % sector_bytes;
     if (many && all.rows_backwards) {
       const unsigned last = rows - 1;
-      in_first =
-          in_line + address_bits(in + last * all.in_stride_bytes) % in_line - last * all.in_pitch;
+      in_first = sector_bytes + address_bits(in + last * all.in_stride_bytes) % sector_bytes -
+                 last * all.in_pitch;
     }
     find_output();
   }
