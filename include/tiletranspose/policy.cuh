@@ -108,7 +108,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy parts_policy(int element_bytes, 
 /// 93.1 %; 8: 93.2, 94.2, 94.9; 12: 92.3, 94.7, 95.4; 16: 93.7, 94.7, 95.7; 2: 88.9, 90.0, 89.7. Architectures that
 /// were not measured take the same tiles: their blocks need at most 48 KB of shared memory and 512 threads, which all
 /// of them have.
-/// \pre `whole` only where has_whole_policy or has_whole_groups; `tall` where has_tall_policy, elsewhere it is `any`.
+/// \pre `whole` only where has_whole_policy; `tall` where has_tall_policy, elsewhere it is `any`.
 TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, int element_bytes,
                                                              int access_bytes, tile_access access) {
   (void)architecture;
@@ -122,9 +122,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
     if (detail::lacks_tile(element_bytes, access_bytes)) {
       return {32, 16, 256, access_bytes, access_bytes, 16, 4, 1, 256};
     }
-    tile_policy groups = detail::groups_policy(element_bytes);
-    if (access == tile_access::whole) { groups.fetched_bytes = 256; }
-    return groups;
+    return detail::groups_policy(element_bytes);
   }
   const bool whole = access == tile_access::whole;
   switch (element_bytes) {
@@ -154,15 +152,6 @@ inline constexpr int vector_tile_row_bytes = 128;
 /// True where a separate kernel for whole accesses pays.
 TILETRANSPOSE_HOST_DEVICE constexpr bool has_whole_policy(int element_bytes, int access_bytes) {
   return access_bytes == element_bytes && element_bytes <= 8;
-}
-
-/// True where elements go in groups of whole words, which hold nothing else in large matrices of whole accesses. H200,
-/// 2026-11-23, % of cudaMemcpyAsync as words that they start anywhere in and so: 3 bytes, 16384 x 16384 92.7, 95.9 (94.7
-/// with 128 bytes fetched), 5 bytes, 14656 x 14656 94.4, 95.6, 6: 95.5, 96.3, 7: 95.2, 96.3, 10: 96.2, 97.2.
-TILETRANSPOSE_HOST_DEVICE constexpr bool has_whole_groups(int element_bytes, int access_bytes) {
-  return access_bytes < 4 && access_bytes < element_bytes &&
-         access_bytes == access_width(static_cast<size_type>(element_bytes)) &&
-         !detail::lacks_tile(element_bytes, access_bytes);
 }
 
 /// True where matrices of few columns and many rows have tiles of their own, of longer segments of output rows, which

@@ -143,7 +143,7 @@ constexpr row table[] = {
     {{4096, 16416, 1, 1, 0, 16}, "whole tiles"},    // which bytes put up with
     {{16384, 16384, 1, 1}, "whole tiles"},
     {{4099, 4096, 2, 1}, "any tiles"},
-    {{16384, 16384, 3, 1}, "groups of whole words"},
+    {{16384, 16384, 3, 1}, "any tiles"},
     {{16384, 16384, 9, 1}, "gathered panels"},  // they have no tile
     {{257, 400000, 1, 1}, "tall tiles"},
     {{257, 100000, 1, 1}, "any tiles"},
@@ -184,7 +184,7 @@ constexpr row table[] = {
     {{96, 1 << 20, 2, 2}, "whole tiles"},
     {{136, 1 << 20, 2, 2}, "any tiles"},
     {{136, 1 << 20, 4, 4}, "tall tiles"},
-    {{1 << 20, 64, 3, 1}, "groups of whole words"},
+    {{1 << 20, 64, 3, 1}, "any tiles"},
     {{1 << 20, 192, 1, 1}, "whole tiles"},
     {{1 << 20, 196, 1, 1}, "word-shifted panels"},
     {{1 << 20, 32, 4, 4}, "vectorised panels"},

@@ -387,9 +387,7 @@ TEST_CASE("policy: every tile can be launched and fits the narrowest shared memo
           const bool tall = access == tt::tile_access::tall;
           if (tall && !tt::has_tall_policy(element, access_bytes)) { continue; }
           const bool any = tall || access == tt::tile_access::any;
-          const bool groups_whole =
-              access == tt::tile_access::whole && tt::has_whole_groups(element, access_bytes);
-          if (!any && !groups_whole && !tt::has_whole_policy(element, access_bytes)) { continue; }
+          if (!any && !tt::has_whole_policy(element, access_bytes)) { continue; }
           const tt::tile_policy p = tt::tuned_policy(architecture, element, access_bytes, access);
           INFO("architecture " << architecture << ", elements of " << element << " bytes by "
                                << access_bytes

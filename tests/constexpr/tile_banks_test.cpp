@@ -66,7 +66,7 @@ tile_ways ways_of() {
         };
         worst.drain = larger(worst.drain, request_ways(lanes, Shape::word_bytes));
       }
-      if (!(Shape::joins_stores || Shape::moves_groups) || Shape::access_bytes >= 4) { continue; }
+      if (!Shape::joins_stores || Shape::access_bytes >= 4) { continue; }
       // Off a word, or off 16 bytes: the two accesses that hold 16 bytes, or the word behind those that are read in
       // turns.
       for (unsigned skew = 0; skew < (Shape::joins_stores ? sector_bytes : 1);
@@ -126,9 +126,6 @@ void check_size() {
   if constexpr (tt::has_whole_policy(Bytes, access_width(Bytes))) {
     check<typename tuned_shape<90, Bytes, Bytes, tile_access::whole>::type>("whole");
     check<vector_shape<Bytes>>("vectors");
-  }
-  if constexpr (tt::has_whole_groups(Bytes, access_width(Bytes))) {
-    check<typename tuned_shape<90, Bytes, access_width(Bytes), tile_access::whole>::type>("groups");
   }
   if constexpr (tt::has_tall_policy(Bytes, access_width(Bytes))) {
     check<typename tuned_shape<90, Bytes, Bytes, tile_access::tall>::type>("tall");

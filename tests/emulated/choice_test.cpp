@@ -268,21 +268,10 @@ void check_tall(std::size_t nx, std::size_t in_gap, std::size_t out_gap) {
 // Groups of elements in rows of whole accesses, of which the last tiles are cut off on either side.
 template <int Bytes>
 void check_groups() {
-  INFO(Bytes << " bytes");
-  const void* const whole = kernel_of<Bytes, tt::tile_access::whole>();
-  const void* const any = kernel_of<Bytes, tt::tile_access::any>();
-  CHECK(whole != any);
-  CHECK(chosen<Bytes>(16384, 16384, 0) == whole);
-  CHECK(chosen<Bytes>(16384, 16384, 2) == any);
-  CHECK(chosen<Bytes>(16384, 16384 + 16 / tt::access_width(Bytes), 0) == any);  // no whole sectors
-  CHECK(chosen<Bytes>(16388, 16384, 0) == any);                                 // no whole accesses
   const std::size_t narrow = tt::detail::narrow_row_bytes / Bytes / 16 * 16;
-  CHECK(chosen<Bytes>(narrow, 16384, 0) == any);
-  CHECK(chosen<Bytes>(narrow + 16, 16384, 0) == whole);
-  CHECK(chosen<Bytes>(16384, tt::detail::most_column_rows + 32, 0) == any);
-  check_launch<Bytes, tt::tile_access::whole>(narrow + 16, 160, 0, 0, 0, 0);
+  check_launch<Bytes, tt::tile_access::any>(narrow + 16, 160, 0, 0, 0, 0);
   // Rows of the output end inside of a sector, or of a tile.
-  check_launch<Bytes, tt::tile_access::whole>(narrow + 48, 80, 16, 16, 16, 32);
+  check_launch<Bytes, tt::tile_access::any>(narrow + 48, 80, 16, 16, 16, 32);
 }
 
 }  // namespace

@@ -104,9 +104,9 @@ size_type tile_row_sectors(size_type at, size_type bytes) {
   constexpr size_type load = Shape::load_bytes;
   if constexpr (Shape::deals_loads) {
     return segment_sectors(at, bytes);
-  } else if constexpr (Shape::shifts_loads || Shape::moves_groups) {
+  } else if constexpr (Shape::shifts_loads) {
     size_type sectors = 0;  // of one word of each load after the other
-    for (size_type word = 0; word < load + (Shape::shifts_loads ? 4 : 0); word += 4) {
+    for (size_type word = 0; word < load + 4; word += 4) {
       sectors += lane_sectors(at / 4 * 4 + word, divide_up(bytes, load), 4, load);
     }
     return sectors;

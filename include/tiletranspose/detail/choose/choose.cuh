@@ -95,8 +95,7 @@ constexpr bool has_vector_tile(int element_bytes, int access_bytes) {
   return access_bytes == element_bytes && small_limits_of(element_bytes).vectors > 0;
 }
 constexpr bool has_tile(tile_access access, int element_bytes, int access_bytes) {
-  return access == tile_access::whole ? has_whole_policy(element_bytes, access_bytes) ||
-                                            has_whole_groups(element_bytes, access_bytes)
+  return access == tile_access::whole  ? has_whole_policy(element_bytes, access_bytes)
          : access == tile_access::tall ? has_tall_policy(element_bytes, access_bytes)
                                        : !lacks_tile(element_bytes, access_bytes);
 }
@@ -269,11 +268,6 @@ inline bool gathered_panels(const transpose_facts& facts, choice& chosen) {
   return lacks_tile(facts.element_bytes, facts.access_bytes) ||
          (chosen.panels != panel_kind::none && !suits_tiles);
 }
-inline bool groups_of_whole_words(const transpose_facts& facts, choice&) {
-  const bool narrow = facts.row_bytes() <= narrow_row_bytes || facts.ny > most_column_rows;
-  return has_whole_groups(facts.element_bytes, facts.access_bytes) && facts.sectors() &&
-         facts.whole_rows() && !narrow;
-}
 inline bool tall_tiles(const transpose_facts& facts, choice&) {
   return has_tall_policy(facts.element_bytes, facts.access_bytes) && is_tall(facts) &&
          (facts.element_bytes > 1 || facts.matrix_bytes() * facts.batch >= least_tall_bytes);
@@ -381,10 +375,6 @@ inline constexpr transpose_rule transpose_rules[] = {
      "few columns, few rows, small matrices or large packed elements: a tile would be mostly "
      "empty, or has no room for them",
      gathered_panels, mover::gathered_panel},
-    {"groups of whole words",
-     "rows of whole accesses of elements that words do not hold one by one: they go in groups of "
-     "whole words",
-     groups_of_whole_words, mover::tile, tile_access::whole},
     {"tall tiles", "many rows of few columns: tiles of longer segments of output rows", tall_tiles,
      mover::tile, tile_access::tall},
     {"any tiles", "rows that start anywhere: tiles skewed to the sectors of the output",

@@ -111,11 +111,7 @@ TILETRANSPOSE_FUNCTION void load_micro_row(const tile_source& source, const unsi
   constexpr int words = larger(Shape::load_bytes / 4, 1);
   if constexpr (!Shape::shifts_loads) {
     if (row_exists && (Interior || from_byte + Shape::load_bytes <= source.end_byte)) {
-      constexpr int access = Shape::moves_groups ? 4 : Shape::load_bytes;
-      TILETRANSPOSE_UNROLL
-      for (int byte = 0; byte < Shape::load_bytes; byte += access) {
-        load_words<access, !Shape::in_place, Shape::fetched>(from + byte, loaded + byte / 4);
-      }
+      load_words<Shape::load_bytes, !Shape::in_place, Shape::fetched>(from, loaded);
     }
   } else {
     // One word more than wanted, from the word boundary on, shifted together.

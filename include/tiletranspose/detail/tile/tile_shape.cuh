@@ -62,8 +62,7 @@ struct tile_shape {
   static_assert(!splits_element || (FillBytes == AccessBytes && AccessBytes >= 4), "");
   static_assert(Whole || LoadBytes == AccessBytes || shifts_loads || deals_loads, "");
   /// Elements that words do not hold one by one are loaded, transposed and stored in groups of whole words.
-  static constexpr bool moves_groups = (Whole || shifts_loads) && AccessBytes < ElementBytes;
-  static_assert(!moves_groups || (AccessBytes < 4 && LoadBytes % 4 == 0), "");
+  static constexpr bool moves_groups = shifts_loads && AccessBytes < ElementBytes;
   static constexpr int fill_access = moves_groups ? 4 : FillBytes;
   static_assert(Whole || StoreBytes == AccessBytes || joins_stores, "");
 
@@ -187,7 +186,7 @@ struct tile_shape {
   static_assert(fills_without_conflict(), "a shipped tile must not conflict");
 
   /// The accesses that what threads read for their stores is made of.
-  static constexpr int read_access = joins_stores ? AccessBytes : moves_groups ? 4 : StoreBytes;
+  static constexpr int read_access = joins_stores ? AccessBytes : StoreBytes;
   /// Whether threads read words by a bank rotation for their stores, or accesses that hold what they store. Where rows
   /// are a group's of lanes each, the word behind what begins inside of a word seldom conflicts, but may four ways.
   static constexpr bool reads_words = AccessBytes >= 4 || segment_bytes == 128;
