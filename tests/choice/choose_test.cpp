@@ -195,8 +195,7 @@ constexpr row table[] = {
     {{384, 64, 4, 4, 0, 0, 2644}, "whole tiles"},
     {{168, 168, 2, 2, 0, 0, 2644}, "word-shifted panels"},  // they fill 43 % of whole tiles
     {{256, 128, 2, 2, 0, 0, 2644}, "whole tiles"},
-    {{384, 68, 4, 4, 0, 0, 2644},
-     "vectorised panels"},  // half of their rows begin inside of sectors
+    {{384, 68, 4, 4, 0, 0, 2644}, "gathered panels"},  // half of their rows begin inside of sectors
     {{64, 64, 8, 8, 0, 0, 10000}, "small tiles"},
     {{64, 64, 8, 8, 0, 0, 70000}, "vectorised panels"},  // more than a grid counts matrices
     {{80, 784, 4, 4, 0, 0, 1036}, "small tiles"},

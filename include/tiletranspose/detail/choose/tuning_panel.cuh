@@ -14,8 +14,8 @@ namespace detail {
 /// What a panel is made of.
 enum class panel_kind {
   none,
-  few_columns,  ///< some rows of a matrix of few columns
-  few_rows,  ///< some columns of a matrix of few rows; of vectorised ones, of a batch's large matrices, too
+  few_columns,    ///< some rows of a matrix of few columns
+  few_rows,       ///< some columns of a matrix of few rows
   small_matrices  ///< several matrices of a batch, or one
 };
 

@@ -59,10 +59,6 @@ inline constexpr size_type least_large_grouped_element = 15;
 /// The least shared memory of a full block that reverses groups, so that a multiprocessor holds five of them: 98, six 92.
 inline constexpr unsigned least_grouped_memory = 38 * 1024;
 
-/// Pairs of accesses of 16 bytes that trade places in rows that start or end inside of sectors; the row kernel takes more.
-inline constexpr size_type most_uneven_swaps = tuning_row{
-    1'500'000, "2026-11-28", "accesses, row kernel: arrays of 32 MB 212, 204, 64 MB 139, 144"};
-
 /// Segments of packed elements are no multiples of this: those that a block reads lie as far from the row's end as those that
 /// it writes from its start, and would fall on the same parts of the memory.
 inline constexpr size_type uneven_segment_bytes = tuning_row{

@@ -81,23 +81,16 @@ inline vectorised_shape choose_vectorised(const batch_problem& problem, int elem
   if (problem.batch > 1 && matrix_bytes <= most_apart_gathered_bytes) { return {}; }
   if (pixels || (element <= 2 && !cached)) { threads *= 2; }
   const size_type gaps = problem.batch > 1 ? problem.in_batch_bytes | problem.out_batch_bytes : 0;
-  const auto multiples = [&](size_type stride_bytes, size_type extent, size_type bytes) {
-    return (starts | gaps | stride_bytes | extent * element) % bytes == 0;
+  const auto are_accesses = [&](size_type stride_bytes, size_type extent) {
+    return (starts | gaps | stride_bytes | extent * element) % max_access_bytes == 0;
   };
-  if (in_dense && nx * element <= few_bytes &&
-      multiples(problem.out_stride_bytes, ny, max_access_bytes)) {
+  if (in_dense && nx * element <= few_bytes && are_accesses(problem.out_stride_bytes, ny)) {
     return of(panel_kind::few_columns, threads);
   }
-  if (out_dense && ny * element <= few_bytes &&
-      multiples(problem.in_stride_bytes, nx, max_access_bytes)) {
+  if (out_dense && ny * element <= few_bytes && are_accesses(problem.in_stride_bytes, nx)) {
     return of(panel_kind::few_rows, threads);
   }
-  // Short segments of rows have to be whole sectors. Rows of the output that are go better in tiles.
-  const bool segments = problem.batch > 1 && out_dense && element >= 4 && !cached &&
-                        sector_mask(problem) != 0 &&
-                        ny * 128 <= vectorised_bytes(large_vectorised_threads) &&
-                        multiples(problem.in_stride_bytes, nx, sector_bytes);
-  return of(segments ? panel_kind::few_rows : panel_kind::none, large_vectorised_threads);
+  return {};
 }
 
 // How far apart groups of micro-blocks lie in shared memory, and in which order threads take them.

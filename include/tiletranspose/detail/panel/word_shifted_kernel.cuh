@@ -166,27 +166,19 @@ struct word_shifted_panel {
     matrix_bytes = rows * cols * element;
     in = static_cast<const unsigned char*>(all.in) + matrix * all.in_batch_bytes +
          (row - skew_rows) * all.in_stride_bytes + col * element;
-    in_first = sector_bytes + address_bits(in) % sector_bytes;
-    if (many && all.rows_backwards) {
-      const unsigned last = rows - 1;
-      in_first = sector_bytes + address_bits(in + last * all.in_stride_bytes) % sector_bytes -
-                 last * all.in_pitch;
-    }
+    const unsigned first = many && all.rows_backwards ? rows - 1 : 0;  // in memory
+    in_first = sector_bytes + address_bits(in + first * all.in_stride_bytes) % sector_bytes -
+               first * all.in_pitch;
     find_output();
   }
 
   /// Finds where the output lies.
   TILETRANSPOSE_FUNCTION void find_output() {
+    const unsigned first = JoinsCols && arguments.cols_backwards ? cols - 1 : 0;  // in memory
     out = static_cast<unsigned char*>(arguments.out) + matrix * arguments.out_batch_bytes +
-          col * arguments.out_stride_bytes + row * element;
+          (col + first) * arguments.out_stride_bytes + row * element;
     out_lead = address_bits(out) % sector_bytes;
-    out_first = out_lead;
-    if (JoinsCols && arguments.cols_backwards) {
-      const unsigned last = cols - 1;
-      out += last * arguments.out_stride_bytes;
-      out_lead = address_bits(out) % sector_bytes;
-      out_first = out_lead - last * arguments.out_pitch;
-    }
+    out_first = out_lead - first * arguments.out_pitch;
   }
 
   /// Copies the accesses of 16 bytes that hold `length` bytes from `first` on, to where `place` is in shared memory; `lanes`

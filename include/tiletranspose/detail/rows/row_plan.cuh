@@ -203,9 +203,6 @@ inline little_rows choose_little_rows(const row_problem& rows) {
     bool moves = true;
     if (rows.in_place()) {  // unless nothing moves, or a row in the middle is reversed in itself
       most = most / max_access_bytes * wide.element_bytes;  // narrow ones pay less there
-      if ((row_bits(rows, 0) | rows.row_bytes()) % sector_bytes != 0) {
-        most = smaller(most, most_uneven_swaps);
-      }
       size_type& count = work.problem.slow.extent;
       if (count == 1 || !rows.from_last_row) {
         moves = rows.reverses;
