@@ -63,7 +63,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool lacks_tile(int element_bytes, int acces
 TILETRANSPOSE_HOST_DEVICE constexpr tile_policy groups_policy(int element_bytes) {
   switch (element_bytes) {
     case 3:
-      return {64, 128, 192, 12, 12, 16, 5, 1, 128};  // 87, 90 %; 16384 x 16384, as `any`: 87, 92
+      return {64, 128, 192, 12, 12, 16, 5, 1, 128};  // 87, 90 %; 16384 x 16384: 87, 92
     case 5:
       return {64, 64, 160, 20, 20, 16, 5, 1, 256};  // 82, 92
     case 6:

@@ -224,7 +224,9 @@ constexpr row table[] = {
     {{278, 299, 2, 2, 0, 0, 1600, 0, true}, "any tiles"},
     {{832, 132, 1, 1, 0, 0, 2300}, "word-shifted panels"},
     {{836, 132, 1, 1, 0, 0, 2300}, "gathered panels"},
-    {{192, 291, 2, 2, 0, 0, 2300}, "word-shifted panels"},  // rows lie in few banks
+    {{192, 296, 2, 2, 0, 0, 2300}, "word-shifted panels"},  // rows lie in few banks
+    {{320, 286, 1, 1, 0, 0, 2300}, "word-shifted panels"},
+    {{110881, 300, 1, 1, 0, 0, 2}, "word-shifted panels"},  // 44, 40 and so on leave one column
     {{152, 1160, 1, 1, 0, 0, 1500}, "word-shifted panels"},
     {{104, 1150, 2, 2, 0, 0, 1000}, "any tiles"},  // they fill 93 % of tiles
 
@@ -251,8 +253,8 @@ constexpr row table[] = {
     {{500001, 8, 1, 1}, "gathered panels"},
     {{500001, 11, 1, 1}, "word-shifted panels"},
     {{500001, 10, 1, 1}, "gathered panels"},
-    {{400001, 10, 2, 2}, "gathered panels"},
-    {{400001, 11, 2, 2}, "word-shifted panels"},
+    {{400001, 9, 2, 2}, "gathered panels"},
+    {{400001, 10, 2, 2}, "word-shifted panels"},
     {{1 << 20, 33, 1, 1}, "word-shifted panels"},
     {{1 << 20, 6, 1, 1}, "gathered panels"},
     {{3, 1 << 22, 4, 4}, "gathered panels"},

@@ -69,9 +69,8 @@ tile_ways ways_of() {
       if (!Shape::joins_stores || Shape::access_bytes >= 4) { continue; }
       // Off a word, or off 16 bytes: the two accesses that hold 16 bytes, or the word behind those that are read in
       // turns.
-      for (unsigned skew = 0; skew < (Shape::joins_stores ? sector_bytes : 1);
-           skew += skew_access) {
-        const lanes_type drained{0, skew, Shape::joins_stores ? step : 0};
+      for (unsigned skew = 0; skew < sector_bytes; skew += skew_access) {
+        const lanes_type drained{0, skew, step};
         const auto from = [&](int lane) {
           return drained.from(first + static_cast<unsigned>(lane));
         };

@@ -336,7 +336,7 @@ TEST_CASE("choice: columns of 2^32 bytes and more are planned") {
   check(chosen<3>(5, 3 * bytes, 0));
 }
 
-TEST_CASE("choice: groups of elements in rows of whole accesses") {
+TEST_CASE("choice: tiles of groups of elements, cut off on either side") {
   check_groups<3>();
   check_groups<5>();
   check_groups<6>();

@@ -58,7 +58,7 @@ panels_case make_case(std::size_t element, random_numbers& random) {
       c.batch = 1;
       break;
     case 5:  // few rows of a batch: matrices that no panel holds
-      c.nx = random.between(200, 800);
+      c.nx = random.between(520, 800);
       c.ny = random.between(225, 600 / element);
       c.batch = 2;
       break;

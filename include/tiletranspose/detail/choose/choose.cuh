@@ -146,10 +146,10 @@ inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access ac
   const bool takes_rows = facts.out_dense() || goes_in_panels_apart(facts.ny, element, false);
   const bool has_shifted = has_word_shifted_panel(facts.element_bytes, facts.access_bytes);
   // What word-shifted panels do not hold is gathered.
-  const bool conflicts = has_shifted && facts.row_bytes() % conflicting_row_bytes == 0;
+  const bool conflicts = !whole && has_shifted && facts.row_bytes() % conflicting_row_bytes == 0;
   const size_type largest =  // matrix that a panel holds
       whole && (facts.access_bytes != 2 || fills_whole_tiles(facts)) ? large_matrix_bytes
-      : conflicts ? word_shifted_block_bytes(facts.shared_bytes()) / 5 * 4
+      : conflicts ? (word_shifted_block_bytes(facts.shared_bytes()) - 1024) / 5 * 4
                   : largest_whole_matrix(facts.access_bytes, facts.shared_bytes());
   // What word-shifted panels do not take, or whole tiles move faster, has limits of its own.
   const bool shifts = !whole && has_shifted && !facts.pointer_arrays &&
@@ -258,15 +258,16 @@ inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {
   }
   const auto plan = cut_word_shifted(
       facts, word_shifted_shape_of(facts.element_bytes, chosen.panels), facts.shared_bytes());
-  return plan.blocks <= max_blocks &&
-         plan.shared_bytes <= larger<size_type>(default_shared_bytes, facts.most_shared_bytes);
+  const size_type most = facts.batch == 1
+                             ? larger<size_type>(default_shared_bytes, facts.most_shared_bytes)
+                             : word_shifted_block_bytes(facts.most_shared_bytes);
+  return plan.blocks <= max_blocks && plan.shared_bytes <= most;
 }
 inline bool gathered_panels(const transpose_facts& facts, choice& chosen) {
   chosen.panels = panels_instead_of(facts, tile_access::any);
-  const bool suits_tiles = facts.batch > 1 && facts.element_bytes <= 2 && facts.ny > short_rows &&
-                           chosen.panels == panel_kind::few_rows;
-  return lacks_tile(facts.element_bytes, facts.access_bytes) ||
-         (chosen.panels != panel_kind::none && !suits_tiles);
+  if (lacks_tile(facts.element_bytes, facts.access_bytes)) { return true; }
+  if (chosen.panels != panel_kind::few_rows) { return chosen.panels != panel_kind::none; }
+  return facts.batch == 1 || facts.ny <= short_rows;  // more of a batch suit tiles
 }
 inline bool tall_tiles(const transpose_facts& facts, choice&) {
   return has_tall_policy(facts.element_bytes, facts.access_bytes) && is_tall(facts) &&

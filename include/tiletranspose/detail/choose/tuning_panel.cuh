@@ -37,8 +37,9 @@ inline constexpr size_type blocks_of_largest_words = tuning_row{
     3, "2026-11-21", "floats, 129 x 127 84, 92; 201 x 127, which two blocks hold, 89, 82"};
 
 /// Rows of so many bytes, or a multiple, begin in few banks: of 1 and 2 bytes word-shifted panels take them, or few rows.
-inline constexpr size_type conflicting_row_bytes = tuning_row{
-    64, "2026-11-28", "so, in few rows: bytes, 132 x 832 68, 86; halves, 296 x 192 52, 81"};
+inline constexpr size_type conflicting_row_bytes =
+    tuning_row{64, "2026-11-28",
+               "gathered, few rows: bytes, 132 rows of 832 68, 86; halves, 296 of 192 52, 81"};
 
 /// The largest matrix of a batch that a panel of accesses of a width holds. \param shared_bytes  what a block may ask for
 constexpr size_type largest_whole_matrix(int access_bytes, size_type shared_bytes) {
@@ -53,12 +54,13 @@ inline constexpr size_type short_rows = tuning_row{
     224, "2026-11-25", "bytes, 1001 columns, tiles, panels: 200 rows 94, 127, 250 106, 61"};
 /// In word-shifted panels columns of so many bytes, and of more where matrices would fill less than so many percent of tiles.
 /// Such matrices have few columns and rows where those of a single one would be few, too (most_shifted_columns).
-inline constexpr size_type most_shifted_batch_bytes =
-    tuning_row{448, "2026-11-28", "tiles, panels: bytes, 248 x 956 67, 83, 494 x 966 75, 70"};
-inline constexpr size_type most_shifted_unfilled_bytes =
-    tuning_row{600, "2026-11-28", "bytes, 524 x 288 45, 73; halves, 296 x 278 71, 80"};
-inline constexpr size_type least_filled_by_panels = tuning_row{
-    70, "2026-11-28", "halves, 66 percent 73, 83, 85 80, 77; bytes, 63 61, 75, 83 77, 59"};
+inline constexpr size_type most_shifted_batch_bytes = tuning_row{
+    448, "2026-11-28", "tiles, panels: bytes, 248 rows of 956 67, 83, 494 of 966 75, 70"};
+inline constexpr size_type most_shifted_unfilled_bytes = tuning_row{
+    600, "2026-11-28", "tiles, panels: bytes, 524 rows of 288 45, 73; halves, 296 of 278 71, 80"};
+inline constexpr size_type least_filled_by_panels =
+    tuning_row{70, "2026-11-28",
+               "tiles, panels: halves, 66 percent 73, 83, 85 80, 77; bytes, 63 61, 75, 83 77, 59"};
 
 /// Columns or rows of elements of 1 and 2 bytes are few up to half a tile's, and so many however small the tile is.
 inline constexpr size_type most_few_columns =
@@ -132,9 +134,9 @@ inline constexpr size_type most_shifted_rows =
 inline constexpr size_type most_shifted_column_bytes =
     tuning_row{304, "2026-11-22", "2 bytes, 100 67, 92, 150 53, 88"};
 
-/// Fewer rows are gathered.
+/// Fewer rows of bytes are gathered, and of halves less than one fewer.
 inline constexpr size_type least_shifted_rows = tuning_row{
-    11, "2026-11-28", "gathered, shifted: bytes, 10 rows 95, 86, 11 89, 92; halves, 10 94, 97"};
+    11, "2026-11-28", "gathered, shifted: bytes, 10 rows 95, 86, 11 89, 92; halves, 10 90, 97"};
 /// Columns are gathered, but for multiples of 16, and for those multiples of 8 whose rows have more bytes.
 inline constexpr size_type most_gathered_eighths_bytes = tuning_row{
     100, "2026-11-27", "shifted, gathered: bytes, 63 columns 69, 94, 150 78, 87, 168 84, 70"};
@@ -159,11 +161,12 @@ inline constexpr size_type least_parted_bytes = tuning_row{64, "2026-11-22", "as
 inline constexpr size_type blocks_of_parts =
     tuning_row{3, "2026-11-22", "whole matrices, two parts: bytes, 199 x 201 92, 97"};
 
-/// Panels of more rows, in shared memory, read shorter parts of them, so that three blocks share a multiprocessor.
+/// Panels of more rows, in shared memory, read shorter parts of them: up to 500 rows three blocks share a multiprocessor.
 inline constexpr size_type most_shifted_rows_bytes =
-    tuning_row{75000, "2026-11-28", "bytes, 389 x 876 46, 66; 112000: halves, 291 x 278 62, 78"};
+    tuning_row{75000, "2026-11-28",
+               "parts of 128 bytes, these: bytes, 389 rows of 876 46, 66, 408 of 360 47, 67"};
 
-/// A warp reads up to `most_few_columns` rows one at a time, up to so many two at a time, and more four at a time.
+/// A warp reads up to `most_few_columns` rows one at a time, up to so many two at a time, and more four or eight at a time.
 inline constexpr size_type most_rows_by_half_rounds = tuning_row{
     108, "2026-11-22", "rows of 128, 256 bytes: 100 rows 83, 90; 129 77, 76; 200 86, 57"};
 

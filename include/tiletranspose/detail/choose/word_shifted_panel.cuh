@@ -28,6 +28,8 @@ struct word_shifted_shape {
   bool joins_cols;
 
   static constexpr int threads = 256;  ///< of a block
+  static constexpr unsigned line_bytes =
+      128;  ///< of memory; rows that follow each other lie in them
   constexpr bool joins_matrices() const { return joins_rows && joins_cols; }
   /// Elements of a word.
   constexpr unsigned word_elements() const { return 4u / static_cast<unsigned>(element_bytes); }
@@ -73,8 +75,7 @@ inline bool takes_word_shifted(const batch_problem& problem, size_type element, 
     return false;
   }
   // Where words of the output are shifted, columns of whole groups of banks would begin in the same ones.
-  const auto out_bits = reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes;
-  if (out_bits % 4 != 0 && ny * element % 8 == 0) { return false; }
+  if (row_bits_of(problem, false) % 4 != 0 && ny * element % 8 == 0) { return false; }
   if (kind == panel_kind::few_columns) {
     return problem.in_stride_bytes == nx * element &&
            (problem.batch == 1 || problem.out_stride_bytes == ny * element) &&
@@ -82,7 +83,9 @@ inline bool takes_word_shifted(const batch_problem& problem, size_type element, 
   }
   if (!is_dense(problem.out_stride_bytes, ny * element) || ny < 4) { return false; }
   if (kind == panel_kind::few_rows) {
-    return ny >= least_shifted_rows && problem.out_stride_bytes == ny * element;
+    // What is read of a row reaches into the next one, but not beyond.
+    return ny + element > least_shifted_rows && nx * element >= 4 + max_access_bytes &&
+           problem.out_stride_bytes == ny * element;
   }
   if (element == 1 && ny == rows_in_eight_banks && nx < 64 && nx % 4 != 0) { return false; }
   const bool words = nx * element % 4 == 0 || ny * element % 4 == 0;
@@ -99,15 +102,19 @@ inline bool takes_word_shifted(const batch_problem& problem, size_type element, 
            matrix_bytes + matrix_bytes / most_shifted_parts + 1024 <= most));
 }
 
-/// The least number from `least` on that is congruent to `stride` modulo a power of two.
-constexpr size_type congruent_pitch(size_type least, size_type stride, size_type modulus) {
-  return least + (stride - least) % modulus;
+/// The least number from `least` on that is congruent to `stride` modulo a sector.
+constexpr size_type congruent_pitch(size_type least, size_type stride) {
+  return least + (stride - least) % sector_bytes;
 }
+/// Bytes that a panel of few rows has room for beside each. Rows, which are copied one by one, do not share accesses.
+inline constexpr size_type beside_row = 4 + 2 * (max_access_bytes - 1);
 
-/// About `cols` columns of a row, in whole words: the last part of the row has those of one, too.
+/// About `cols` columns of a row, in whole words: the last part of the row has those of one, too. Precondition: so has the row.
 constexpr size_type whole_columns(size_type nx, size_type cols, size_type word_elements) {
   cols = divide_up(cols, word_elements) * word_elements;
-  while (nx % cols > 0 && nx % cols < word_elements) { cols -= word_elements; }
+  const auto leave_few = [&] { return nx % cols > 0 && nx % cols < word_elements; };
+  while (cols > word_elements && leave_few()) { cols -= word_elements; }
+  while (leave_few()) { cols += word_elements; }
   return cols;
 }
 
@@ -127,30 +134,22 @@ inline size_type choose_part(size_type nx, size_type column_bytes, size_type wor
   return whole_columns(nx, divide_up(nx, parts), word_elements);
 }
 
-/// Shared bytes from row to row of a panel of few rows. Rows, which are copied one by one, do not share accesses.
-inline size_type pitch_of_columns(const batch_problem& problem, size_type row_bytes) {
-  return congruent_pitch(row_bytes + 4 + 2 * (max_access_bytes - 1), problem.in_stride_bytes,
-                         sector_bytes);
-}
-
 /// Columns of a panel of few rows: such that warps read rows by whole rounds, wherever they start, or by parts of
 /// rounds where rows are many; of short rows even parts.
 inline size_type cut_columns(const batch_problem& problem, const word_shifted_shape& shape) {
-  constexpr size_type access = max_access_bytes;
   const auto element = static_cast<size_type>(shape.element_bytes);
   const size_type nx = problem.nx;
   const size_type ny = problem.ny;
-  const size_type most_lanes = ny <= most_few_columns           ? 32
-                               : ny <= most_rows_by_half_rounds ? 16
-                                                                : 8;
-  for (size_type lanes = most_lanes;; lanes /= 2) {
-    const size_type round = lanes * access;
+  size_type lanes = ny <= most_few_columns ? 32 : ny <= most_rows_by_half_rounds ? 16 : 8;
+  for (;; lanes /= 2) {
+    const size_type round = lanes * max_access_bytes;
     const size_type row = larger<size_type>(shifted_rows_bytes / (ny * round), 1) * round;
-    size_type cols = (row - access - 4) / element;
+    size_type cols = (row - max_access_bytes - 4) / element;
     if (nx < 2 * cols) { cols = divide_up(nx, divide_up(nx * ny * element, shifted_rows_bytes)); }
     cols = whole_columns(nx, cols, shape.word_elements());
-    const size_type bytes = ny * (pitch_of_columns(problem, cols * element) + cols * element);
-    if (bytes <= most_shifted_rows_bytes || lanes == 4) { return cols; }
+    const size_type bytes = cols * element;
+    const size_type pitch = congruent_pitch(bytes + beside_row, problem.in_stride_bytes);
+    if (ny * (pitch + bytes) <= most_shifted_rows_bytes || lanes == 4) { return cols; }
   }
 }
 
@@ -214,20 +213,21 @@ inline launch_plan<word_shifted_arguments> cut_word_shifted(const batch_problem&
   }
   const size_type panels = shape.joins_matrices() ? 1 : divide_up(ny, rows) * divide_up(nx, cols);
   const size_type in_pitch =
-      shape.joins_rows ? problem.in_stride_bytes : pitch_of_columns(problem, cols * element);
+      shape.joins_rows ? problem.in_stride_bytes
+                       : congruent_pitch(cols * element + beside_row, problem.in_stride_bytes);
 
-  // The input: accesses, the next word of the last one, and where sectors begin.
+  // The input: accesses, the next word of the last one, and where lines begin.
   size_type in_bytes = matrices * rows * nx * element;
   if (!shape.joins_cols) {
     in_bytes = (divide_up(rows + skew, word_elements) + 1) * word_elements * in_pitch;
   }
   if (!shape.joins_rows) { in_bytes = rows * in_pitch; }
-  in_bytes += 4 + access + 2 * sector_bytes;
+  in_bytes += 4 + access + 2 * word_shifted_shape::line_bytes;
   // The output. Words of rows above a segment's sector are written before it; segments end as late as the last one.
   size_type out_pitch = problem.out_stride_bytes;
   size_type out_bytes = matrices * cols * ny * element + 3 * access;
   if (!shape.joins_cols) {
-    out_pitch = congruent_pitch(rows * element + 3 * sector_bytes, out_pitch, sector_bytes);
+    out_pitch = congruent_pitch(rows * element + 3 * sector_bytes, out_pitch);
     out_bytes = cols * out_pitch + sector_bytes;
   }
   const size_type out_place = divide_up(in_bytes, sector_bytes) * sector_bytes + skew * element;

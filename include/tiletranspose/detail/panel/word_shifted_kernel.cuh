@@ -167,8 +167,8 @@ struct word_shifted_panel {
     in = static_cast<const unsigned char*>(all.in) + matrix * all.in_batch_bytes +
          (row - skew_rows) * all.in_stride_bytes + col * element;
     const unsigned first = many && all.rows_backwards ? rows - 1 : 0;  // in memory
-    in_first = sector_bytes + address_bits(in + first * all.in_stride_bytes) % sector_bytes -
-               first * all.in_pitch;
+    constexpr unsigned line = shape.line_bytes;
+    in_first = line + address_bits(in + first * all.in_stride_bytes) % line - first * all.in_pitch;
     find_output();
   }
 
