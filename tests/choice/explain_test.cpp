@@ -180,7 +180,10 @@ TEST_CASE("explain: fused calls and calls in place") {
   CHECK(rule_of(array(1 << 20)) == "whole accesses");
   CHECK(array(1 << 20).load_bytes == 16);
   CHECK(rule_of(array((1 << 20) + 1)) == "reversed rows");
-  CHECK(rule_of(array(12'000'004)) == "whole accesses");  // an end inside of a sector
+  // An end inside of a sector: up to 1.8 million pairs of 16 bytes.
+  CHECK(rule_of(array(14'399'996)) == "whole accesses");
+  CHECK(rule_of(array(14'400'004)) == "reversed rows");
+  CHECK(rule_of(array(14'400'008)) == "whole accesses");
   const auto with_scratch = [&](std::size_t scratch) {
     return rule_of(tt::explain_inplace(at<char>(46), scratch, at<float>(40), 3000, 2000));
   };

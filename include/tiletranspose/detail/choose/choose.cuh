@@ -167,12 +167,11 @@ inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access ac
   }
   if (few_columns && takes_columns) { return panel_kind::few_columns; }
   if (element > 2 || facts.batch == 1 || !facts.out_dense() || whole) { return panel_kind::none; }
+  if (facts.ny <= short_rows) { return panel_kind::few_rows; }
   const size_type most = shifts ? most_shifted_unfilled_bytes : most_shifted_batch_bytes;
-  const bool are_short =
-      facts.ny <= short_rows ||
-      (has_shifted && facts.column_bytes() <= most &&
-       takes_word_shifted(facts, element, panel_kind::few_rows, facts.shared_bytes()));
-  return are_short ? panel_kind::few_rows : panel_kind::none;
+  const bool suits = has_shifted && facts.column_bytes() <= most &&
+                     takes_word_shifted(facts, element, panel_kind::few_rows, facts.shared_bytes());
+  return suits ? panel_kind::few_rows : panel_kind::none;
 }
 
 /// True where matrices of few columns and many rows have rules of their own.

@@ -198,11 +198,12 @@ inline little_rows choose_little_rows(const row_problem& rows) {
     wide.nx = rows.row_bytes() / wide.element_bytes;
     little_rows work = make_little_rows(wide);
     work.access = access;
-    size_type most =
-        access == max_access_bytes || are_short ? most_counted : small_limits_of(access).rows;
+    const size_type few = small_limits_of(access).rows;
+    size_type most = access == max_access_bytes || are_short ? most_counted : few;
     bool moves = true;
     if (rows.in_place()) {  // unless nothing moves, or a row in the middle is reversed in itself
       most = most / max_access_bytes * wide.element_bytes;  // narrow ones pay less there
+      if ((row_bits(rows, 0) | rows.row_bytes()) % sector_bytes != 0) { most = smaller(most, few); }
       size_type& count = work.problem.slow.extent;
       if (count == 1 || !rows.from_last_row) {
         moves = rows.reverses;
