@@ -39,10 +39,10 @@
 /// The other ranks do not learn of it, and wait for this one; distributed_check tells all of them before data moves.
 ///
 /// Errors of NCCL: cudaErrorOperatingSystem (ncclSystemError), cudaErrorInvalidResourceHandle (ncclInvalidArgument and
-/// ncclInvalidUsage), cudaErrorUnknown (all others); ncclGetLastError(comm) has NCCL's own words. cudaErrorNotSupported: a window, and an
-/// NCCL older than 2.29 at compile time. After an error in the
-/// middle of a call, NCCL's or a launch's, the output holds anything, the stream waits for what was queued, and other
-/// ranks wait as long as NCCL does: end them, and the communicator, by ncclCommAbort.
+/// ncclInvalidUsage), cudaErrorUnknown (all others); ncclGetLastError(comm) has NCCL's own words.
+/// cudaErrorNotSupported: a window, and an NCCL older than 2.29 at compile time. After an error in the middle of a call,
+/// NCCL's or a launch's, the output holds anything, the stream waits for what was queued, and other ranks wait as long as
+/// NCCL does: end them, and the communicator, by ncclCommAbort.
 
 #pragma once
 

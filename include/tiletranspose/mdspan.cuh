@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Launch wrappers for matrices and arrays of any rank that `cuda::std::mdspan` describes. Opt-in: no other header includes this
-/// one, because mdspan takes longer to compile than all other headers.
+/// Launch wrappers for matrices and arrays of any rank that `cuda::std::mdspan` describes. Opt-in: no other header includes
+/// this one, because mdspan takes longer to compile than all other headers.
 ///
 ///     #include <tiletranspose/mdspan.cuh>
 ///

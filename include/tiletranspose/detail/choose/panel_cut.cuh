@@ -176,8 +176,8 @@ inline panel_cut cut_segments(const relocation& move, const side_order& in, cons
   return cut;
 }
 
-/// The panels whose segments are longest, of `panel_bytes` at most, or of `large_bytes` where segments would be short, and of so
-/// few elements that all multiprocessors have blocks, but `whole` of them at least. Elements are single accesses.
+/// The panels whose segments are longest, of `panel_bytes` at most, or of `large_bytes` where segments would be short, and of
+/// so few elements that all multiprocessors have blocks, but `whole` of them at least. Elements are single accesses.
 inline panel_cut cut_by_size(const relocation& move, size_type panel_bytes, size_type large_bytes,
                              size_type whole = panel_axes_threads) {
   const side_order in = order_of(move, true);
