@@ -145,7 +145,7 @@ inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access ac
   const bool takes_columns = facts.in_dense() || goes_in_panels_apart(facts.nx, element, true);
   const bool takes_rows = facts.out_dense() || goes_in_panels_apart(facts.ny, element, false);
   const bool has_shifted = has_word_shifted_panel(facts.element_bytes, facts.access_bytes);
-  // What word-shifted panels do not hold is gathered.
+  // Rows by which lanes that gather would get in conflict: panels hold no more than word-shifted ones do.
   const bool conflicts = !whole && has_shifted && facts.row_bytes() % conflicting_row_bytes == 0;
   const size_type largest =  // matrix that a panel holds
       whole && (facts.access_bytes != 2 || fills_whole_tiles(facts)) ? large_matrix_bytes

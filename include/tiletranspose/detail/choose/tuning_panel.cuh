@@ -36,7 +36,7 @@ inline constexpr size_type blocks_of_largest_matrix =
 inline constexpr size_type blocks_of_largest_words = tuning_row{
     3, "2026-11-21", "floats, 129 x 127 84, 92; 201 x 127, which two blocks hold, 89, 82"};
 
-/// Rows of so many bytes, or a multiple, begin in few banks: of 1 and 2 bytes word-shifted panels take them, or few rows.
+/// Rows of so many bytes, or a multiple, begin in few banks: matrices of 1 and 2 bytes are word-shifted, as few rows, or tiles.
 inline constexpr size_type conflicting_row_bytes =
     tuning_row{64, "2026-11-28",
                "gathered, few rows: bytes, 132 rows of 832 68, 86; halves, 296 of 192 52, 81"};
@@ -134,7 +134,7 @@ inline constexpr size_type most_shifted_rows =
 inline constexpr size_type most_shifted_column_bytes =
     tuning_row{304, "2026-11-22", "2 bytes, 100 67, 92, 150 53, 88"};
 
-/// Fewer rows of bytes are gathered, and of halves less than one fewer.
+/// Fewer rows of bytes are gathered; of halves, so many rows less one are shifted, too.
 inline constexpr size_type least_shifted_rows = tuning_row{
     11, "2026-11-28", "gathered, shifted: bytes, 10 rows 95, 86, 11 89, 92; halves, 10 90, 97"};
 /// Columns are gathered, but for multiples of 16, and for those multiples of 8 whose rows have more bytes.
@@ -161,7 +161,7 @@ inline constexpr size_type least_parted_bytes = tuning_row{64, "2026-11-22", "as
 inline constexpr size_type blocks_of_parts =
     tuning_row{3, "2026-11-22", "whole matrices, two parts: bytes, 199 x 201 92, 97"};
 
-/// Panels of more rows, in shared memory, read shorter parts of them: up to 500 rows three blocks share a multiprocessor.
+/// Panels of more rows, in shared memory, read shorter parts of them: up to 499 rows three blocks share a multiprocessor.
 inline constexpr size_type most_shifted_rows_bytes =
     tuning_row{75000, "2026-11-28",
                "parts of 128 bytes, these: bytes, 389 rows of 876 46, 66, 408 of 360 47, 67"};

@@ -109,7 +109,7 @@ constexpr size_type congruent_pitch(size_type least, size_type stride) {
 /// Bytes that a panel of few rows has room for beside each. Rows, which are copied one by one, do not share accesses.
 inline constexpr size_type beside_row = 4 + 2 * (max_access_bytes - 1);
 
-/// About `cols` columns of a row, in whole words: the last part of the row has those of one, too. Precondition: so has the row.
+/// About `cols` columns of a row, in whole words, which may reach over its end: the last part of a row has those of one, too.
 constexpr size_type whole_columns(size_type nx, size_type cols, size_type word_elements) {
   cols = divide_up(cols, word_elements) * word_elements;
   const auto leave_few = [&] { return nx % cols > 0 && nx % cols < word_elements; };

@@ -188,7 +188,7 @@ inline bool are_short_apart(const row_problem& rows) {
 }
 
 /// Which rows the mover for little work takes: few, out of place; of whole accesses of 16 bytes, and of short segments with
-/// gaps, as many as it counts. In place, half of the rows trade places with the others, or half of each.
+/// gaps, as many as it counts. In place, half of the rows trade places with the others, or half of each; few, off sectors.
 inline little_rows choose_little_rows(const row_problem& rows) {
   const int access = whole_access(rows);
   const bool are_short = are_short_apart(rows);
