@@ -157,6 +157,31 @@ void add_fused(groups& all, const char* name) {
   all.push_back(to);
 }
 
+#if SLICE > 4
+template <class In, class Out>
+void add_fused_batches(groups& all, const char* name) {
+  group to{group_name<In>(name), {}};
+  numbers random = numbers_of(to.name);
+  for (int i = 0; i < 24; ++i) {
+    const problem p = pick_batch(random, sizeof(In), i % 3 == 0);
+    const tt::matrix_view<const In> in{at<const In>(45, p.in_offset), p.ny, p.nx, p.in_stride};
+    const tt::matrix_view<Out> out{at<Out>(46, p.out_offset), p.nx, p.ny, p.out_stride};
+    const std::size_t in_step = p.nx * p.ny + p.in_gap;
+    const std::size_t out_step = p.nx * p.ny + p.out_gap;
+    add_line(
+        to, random, p.text(),
+        [&] {
+          return tt::transform_transpose_batched(out, out_step, in, in_step, p.batch,
+                                                 convert<Out>{});
+        },
+        [&](auto device) {
+          return tt::explain_transform(out, out_step, in, in_step, p.batch, device);
+        });
+  }
+  all.push_back(to);
+}
+#endif
+
 template <class T>
 void add_explicit(groups& all) {
   group to{group_name<T>("explicit"), {}};
@@ -270,6 +295,11 @@ void add_slice_5(groups& all) {
   add_type<32, 16>(all);
   add_type<48, 16>(all);
   add_type<64, 16>(all);
+  add_fused_batches<element<2, 2>, element<2, 2>>(all, "batches to the same");
+  add_fused_batches<element<2, 2>, element<1, 1>>(all, "batches to half the size");
+  add_fused_batches<element<4, 4>, element<4, 4>>(all, "batches to the same");
+  add_fused_batches<element<4, 4>, element<2, 2>>(all, "batches to half the size");
+  add_fused_batches<element<8, 8>, element<8, 8>>(all, "batches to the same");
 }
 #endif
 
