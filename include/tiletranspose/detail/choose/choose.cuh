@@ -149,7 +149,8 @@ inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access ac
   const bool conflicts = !whole && has_shifted && facts.row_bytes() % conflicting_row_bytes == 0;
   const size_type largest =  // matrix that a panel holds
       whole && (facts.access_bytes != 2 || fills_whole_tiles(facts)) ? large_matrix_bytes
-      : conflicts ? (word_shifted_block_bytes(facts.shared_bytes()) - 1024) / 5 * 4
+      : conflicts ? (word_shifted_block_bytes(facts.shared_bytes()) - 1024) /
+                        (most_shifted_parts + 1) * most_shifted_parts
                   : largest_whole_matrix(facts.access_bytes, facts.shared_bytes());
   // What word-shifted panels do not take, or whole tiles move faster, has limits of its own.
   const bool shifts = !whole && has_shifted && !facts.pointer_arrays &&

@@ -147,9 +147,8 @@ inline size_type cut_columns(const batch_problem& problem, const word_shifted_sh
     size_type cols = (row - max_access_bytes - 4) / element;
     if (nx < 2 * cols) { cols = divide_up(nx, divide_up(nx * ny * element, shifted_rows_bytes)); }
     cols = whole_columns(nx, cols, shape.word_elements());
-    const size_type bytes = cols * element;
-    const size_type pitch = congruent_pitch(bytes + beside_row, problem.in_stride_bytes);
-    if (ny * (pitch + bytes) <= most_shifted_rows_bytes || lanes == 4) { return cols; }
+    const size_type pitch = congruent_pitch(cols * element + beside_row, problem.in_stride_bytes);
+    if (ny * (pitch + cols * element) <= most_shifted_rows_bytes || lanes == 4) { return cols; }
   }
 }
 
