@@ -6,9 +6,11 @@
 import ast
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
+import pytest
 import tiletranspose
 from tiletranspose import _core
 
@@ -47,3 +49,31 @@ def test_functions_for_torch_have_the_same_parameters():
 def test_no_library_is_imported():
     program = "import sys, tiletranspose; print(*[m for m in ('torch', 'cupy', 'jax', 'numba', 'numpy') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.strip() == ""
+
+
+@pytest.mark.parametrize(
+    "printed, result, architectures",
+    [
+        ("9.0\n", 0, "90"),
+        ("8.9\n9.0\n8.9\n12.1\n", 0, "89;90;121"),
+        ("[N/A]\n9.0\n", 0, "90"),
+        ("Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 535.183\n", 18, "90"),
+        ("NVML library version: 535.183\n", 0, "90"),
+        ("8.0\n", 1, "90"),
+        (None, 1, "90"),
+    ],
+)
+def test_architectures_are_those_of_the_gpus(tmp_path, printed, result, architectures):
+    cmake = shutil.which("cmake")
+    if cmake is None:
+        pytest.skip("no CMake was found")
+    if printed is not None:
+        program = tmp_path / "nvidia-smi"
+        program.write_text(f"#!/bin/sh\n/bin/cat <<'END'\n{printed}END\nexit {result}\n")
+        program.chmod(0o755)
+    script = tmp_path / "script.cmake"
+    script.write_text(
+        f'include("{here.parent}/architectures.cmake")\nmessage("architectures: ${{CMAKE_CUDA_ARCHITECTURES}}")\n'
+    )
+    run = subprocess.run([cmake, "-P", script], capture_output=True, text=True, env={"PATH": str(tmp_path)})
+    assert f"architectures: {architectures}\n" in run.stderr + run.stdout
