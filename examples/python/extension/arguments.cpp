@@ -52,9 +52,15 @@ void read_axes(order& result, nb::handle axes) {
 void read_flipped(order& result, nb::handle flipped) {
   for (int k = 0; k < result.rank; ++k) { result.flipped[k] = flipped.is_none(); }
   if (flipped.is_none()) { return; }
+  // Arrays of NumPy pass this check too, but only those of one element are an index.
   if (PyIndex_Check(flipped.ptr()) != 0) {
-    result.flipped[read_axis(flipped, result.rank)] = true;
-    return;
+    const nb::object axis = nb::steal(PyNumber_Index(flipped.ptr()));
+    if (axis.is_valid()) {
+      result.flipped[read_axis(axis, result.rank)] = true;
+      return;
+    }
+    if (PySequence_Check(flipped.ptr()) == 0) { throw nb::python_error(); }
+    PyErr_Clear();
   }
   const int count = length_of(flipped);
   for (int i = 0; i < count; ++i) {
@@ -62,12 +68,22 @@ void read_flipped(order& result, nb::handle flipped) {
   }
 }
 
-bool same_extents(const strided_array& a, const strided_array& b) {
-  if (a.rank != b.rank) { return false; }
-  for (int k = 0; k < a.rank; ++k) {
-    if (a.extents[k] != b.extents[k]) { return false; }
+/// Two axes that change places, or three integers: two axes, and the quarters from the first towards the second.
+void read_swapped(order& result, nb::handle swapped) {
+  const int count = length_of(swapped);
+  if (count != 2 && count != 3) { throw_value_error("two axes change places"); }
+  const int a = read_axis(item_of(swapped, 0), result.rank);
+  const int b = read_axis(item_of(swapped, 1), result.rank);
+  const Py_ssize_t quarters =
+      count == 2 ? 0 : PyNumber_AsSsize_t(item_of(swapped, 2).ptr(), nullptr);
+  if (quarters == -1 && PyErr_Occurred() != nullptr) { throw nb::python_error(); }
+  if (count == 3 && a == b) { throw_value_error("rot90 takes two axes that differ"); }
+  if (count == 2 || quarters % 2 != 0) {
+    result.axes[a] = b;
+    result.axes[b] = a;
   }
-  return true;
+  if (quarters == 1 || quarters == 2) { result.flipped[b] = true; }
+  if (quarters == 2 || quarters == 3) { result.flipped[a] = true; }
 }
 
 std::string shape_of(const strided_array& array) {
@@ -98,14 +114,8 @@ order make_order(int rank, const order_request& wanted) {
   } else {
     for (int j = 0; j < rank; ++j) { result.axes[j] = j; }
   }
-  if (!wanted.swapped.is_none()) {
-    if (length_of(wanted.swapped) != 2) { throw_value_error("two axes change places"); }
-    const int a = read_axis(item_of(wanted.swapped, 0), rank);
-    const int b = read_axis(item_of(wanted.swapped, 1), rank);
-    result.axes[a] = b;
-    result.axes[b] = a;
-  }
   read_flipped(result, wanted.flipped);
+  if (!wanted.swapped.is_none()) { read_swapped(result, wanted.swapped); }
   return result;
 }
 

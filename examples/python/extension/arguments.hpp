@@ -17,8 +17,10 @@ namespace tiletranspose_python {
 
 /// An order, as the functions of the package ask for it: all axes at once, or two that change places.
 struct order_request {
-  nanobind::handle axes;     ///< a sequence that names each axis once, or None: as they are
-  nanobind::handle swapped;  ///< a pair of axes that change places, or None; `axes` is None then
+  nanobind::handle axes;  ///< a sequence that names each axis once, or None: as they are
+  /// A pair of axes that change places, or None. With a third integer, from 0 to 3, the quarters by which the first turns
+  /// towards the second; `flipped` is empty then. `axes` is None unless this is.
+  nanobind::handle swapped;
   nanobind::handle flipped;  ///< a sequence of axes of the input, or one, or None: all
 };
 

@@ -74,6 +74,14 @@ void strided_array::make_dense() {
   }
 }
 
+bool same_extents(const strided_array& a, const strided_array& b) {
+  if (a.rank != b.rank) { return false; }
+  for (int k = 0; k < a.rank; ++k) {
+    if (a.extents[k] != b.extents[k]) { return false; }
+  }
+  return true;
+}
+
 strided_array reordered(const strided_array& in, const order& wanted) {
   strided_array result;
   result.data = in.data;

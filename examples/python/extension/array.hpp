@@ -32,6 +32,9 @@ struct strided_array {
   void make_dense();
 };
 
+/// True where two arrays have the same shape.
+bool same_extents(const strided_array& a, const strided_array& b);
+
 /// Which axis of the input each axis of the output is, and which axes of the input run backwards.
 struct order {
   int rank;

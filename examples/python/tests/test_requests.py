@@ -31,6 +31,9 @@ def test_requests_are_numpys(seed):
         (3, _requests.flip((0, -3)), "twice"),
         (3, _requests.flip(3), "axis 3 is none"),
         (2, _requests.rot90(1, (0, 2)), "axis 2 is none"),
+        (2, _requests.rot90(0, (0, 7)), "axis 7 is none"),
+        (2, _requests.rot90(1, (1, 1)), "two axes that differ"),
+        (2, _requests.rot90(4, (1, -1)), "two axes that differ"),
     ],
 )
 def test_axes_that_are_none(rank, request_, sentence):
@@ -44,3 +47,13 @@ def test_axes_are_integers():
         _core.complete_order(2, (0.0, 1.0), None, ())
     assert _core.complete_order(2, np.array([1, 0]), None, ()) == ([1, 0], [])
     assert _core.complete_order(2, None, None, np.int64(1)) == ([0, 1], [1])
+    assert _core.complete_order(2, None, None, np.array(1)) == ([0, 1], [1])
+    assert _core.complete_order(2, None, None, np.array([0, 1])) == ([0, 1], [0, 1])
+    assert _core.complete_order(2, None, None, np.array([1])) == ([0, 1], [1])
+
+
+def test_quarters_are_integers():
+    assert _requests.rot90(np.int8(-1)) == _requests.rot90(3)
+    for quarters in (1.0, "1", None):
+        with pytest.raises(TypeError):
+            _requests.rot90(quarters)

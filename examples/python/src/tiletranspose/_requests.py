@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 """What each function asks for: (axes, swapped, flipped). `axes` names all axes in their new order, or is None; `swapped` are
-two that change places, or None; `flipped` are axes of the input that run backwards, one or several, or None for all."""
+two that change places, or None, or with a third integer two axes and the quarters from the first towards the second;
+`flipped` are axes of the input that run backwards, one or several, or None for all."""
 
 from __future__ import annotations
 
+import operator
 from typing import Any, List, Optional, Sequence, Tuple
 
 Request = Tuple[Any, Any, Any]
@@ -29,12 +31,8 @@ def reverse() -> Request:
 
 def rot90(k: int = 1, axes: Sequence[int] = (0, 1)) -> Request:
     first, second = axes
-    quarters = k % 4
-    if quarters == 0:
-        return None, None, ()
-    if quarters == 2:
-        return None, None, (first, second)
-    return None, (first, second), (second if quarters == 1 else first,)
+    quarters = (k if type(k) is int else operator.index(k)) % 4
+    return None, (first, second, quarters), ()
 
 
 def contiguous() -> Request:
@@ -59,7 +57,13 @@ def complete(
             raise ValueError(f"tiletranspose: {tuple(axes)} do not name each of {rank} axes once")
     if swapped is not None:
         first, second = _axis(swapped[0], rank), _axis(swapped[1], rank)
-        order[first], order[second] = second, first
+        quarters = swapped[2] if len(swapped) == 3 else None
+        if quarters is not None and first == second:
+            raise ValueError("tiletranspose: rot90 takes two axes that differ")
+        if quarters is None or quarters % 2 == 1:
+            order[first], order[second] = second, first
+        if quarters:
+            flipped = ((second,), (first, second), (first,))[quarters - 1]
     if flipped is None:
         return order, list(range(rank))
     backwards = [_axis(axis, rank) for axis in ([flipped] if isinstance(flipped, int) else flipped)]
