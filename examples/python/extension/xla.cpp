@@ -139,14 +139,62 @@ const xla_array* find_plan(const xla_attributes& attributes) {
   return nullptr;
 }
 
-strided_array make_array(const xla_buffer& buffer, std::int64_t item_bytes) {
+/// Bytes of an element of one of XLA's types; 0 for those of less than a byte, and for those that are not known.
+std::int64_t bytes_of_type(int type) {
+  switch (type) {
+    case 1:   // PRED
+    case 2:   // S8
+    case 6:   // U8
+    case 19:  // F8E5M2
+    case 20:  // F8E4M3FN
+    case 23:  // F8E4M3B11FNUZ
+    case 24:  // F8E5M2FNUZ
+    case 25:  // F8E4M3FNUZ
+    case 28:  // F8E4M3
+    case 29:  // F8E3M4
+    case 33:  // F8E8M0FNU
+      return 1;
+    case 3:   // S16
+    case 7:   // U16
+    case 10:  // F16
+    case 16:  // BF16
+      return 2;
+    case 4:   // S32
+    case 8:   // U32
+    case 11:  // F32
+      return 4;
+    case 5:   // S64
+    case 9:   // U64
+    case 12:  // F64
+    case 15:  // C64
+      return 8;
+    case 18:  // C128
+      return 16;
+    default:
+      return 0;
+  }
+}
+
+strided_array make_array(const xla_buffer& buffer) {
   strided_array result;
   result.data = reinterpret_cast<std::uintptr_t>(buffer.data);
-  result.item_bytes = item_bytes;
+  result.item_bytes = bytes_of_type(buffer.type);
   result.rank = static_cast<int>(buffer.rank);
   for (int k = 0; k < result.rank; ++k) { result.extents[k] = buffer.extents[k]; }
   result.make_dense();
   return result;
+}
+
+/// True where a plan names each of its axes once.
+bool is_complete(const xla_array& plan) {
+  const auto planned = static_cast<std::int64_t>(plan.size / 2);
+  bool named[most_rank] = {};
+  for (std::int64_t k = 0; k < planned; ++k) {
+    const std::int64_t axis = plan.data[1 + k];
+    if (axis < 0 || axis >= planned || named[axis]) { return false; }
+    named[axis] = true;
+  }
+  return true;
 }
 
 /// The order that a plan asks for, behind the axes of a batch.
@@ -197,13 +245,21 @@ xla_error* handle(xla_call* call) {
   const xla_buffer& input = *call->inputs.buffers[0];
   const xla_buffer& output = *call->outputs.buffers[0];
   const std::int64_t planned = static_cast<std::int64_t>(plan->size / 2);
-  if (input.rank > most_rank || output.rank != input.rank || input.rank < planned) {
+  if (input.rank > most_rank || output.rank != input.rank || input.rank < planned ||
+      !is_complete(*plan)) {
     return fail(*call, invalid_argument, "the arrays have other axes than the call");
   }
-  const strided_array in = make_array(input, plan->data[0]);
+  const strided_array in = make_array(input);
+  const strided_array out = make_array(output);
+  if (output.type != input.type || in.item_bytes != plan->data[0]) {
+    return fail(*call, invalid_argument, "the arrays have other elements than the call");
+  }
+  const strided_array seen = reordered(in, make_order(*plan, in.rank));
+  if (!same_extents(out, seen)) {
+    return fail(*call, invalid_argument, "the result has another shape than the call");
+  }
   if (!in.has_elements()) { return nullptr; }
-  const strided_array out = make_array(output, plan->data[0]);
-  const relocation move = make_relocation(out, reordered(in, make_order(*plan, in.rank)));
+  const relocation move = make_relocation(out, seen);
   if constexpr (OnHost) {
     relocate_on_host(move);
     return nullptr;

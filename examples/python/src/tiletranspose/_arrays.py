@@ -153,6 +153,9 @@ def is_contiguous(x: Any) -> bool:
     if library == "torch":
         return x.is_contiguous()
     if library == "jax":
+        from tiletranspose import _jax
+
+        _jax.check_device(x)
         return True
     memory = memory_of(x, "x")
     if memory.strides is None or 0 in memory.shape:

@@ -40,10 +40,23 @@ _call.defvjp(_forward, _backward)
 _compiled = jax.jit(_call, static_argnums=(1, 2))
 
 
-def reorder(x: Any, axes: Sequence[int], flipped: Sequence[int]) -> Any:
-    if "int2" in x.dtype.name or "int4" in x.dtype.name or "float4" in x.dtype.name:
-        raise TypeError("tiletranspose: elements of less than a byte cannot be moved")
+_less_than_a_byte = ("int1", "uint1", "int2", "uint2", "int4", "uint4", "float4_e2m1fn")
+
+
+def check_device(x: Any) -> None:
+    """Of what is traced, the device is not known yet."""
     if not isinstance(x, jax.core.Tracer):
         if any(device.platform != "gpu" for device in x.devices()):
             raise ValueError("tiletranspose: x is not in the memory of a GPU")
+
+
+def reorder(x: Any, axes: Sequence[int], flipped: Sequence[int]) -> Any:
+    if jax.dtypes.issubdtype(x.dtype, jax.dtypes.extended):
+        # XLA has other arrays for them, of more axes and of elements of another size.
+        raise TypeError(
+            f"tiletranspose: arrays of {x.dtype} cannot be moved: of keys, move the axes of jax.random.key_data(x)"
+        )
+    if x.dtype.name in _less_than_a_byte:
+        raise TypeError("tiletranspose: elements of less than a byte cannot be moved")
+    check_device(x)
     return _compiled(x, tuple(axes), tuple(flipped))
