@@ -94,6 +94,25 @@ std::string shape_of(const strided_array& array) {
   return text + (array.rank == 1 ? ",)" : ")");
 }
 
+/// Has what is queued on a stream from now on wait for what another one holds by now.
+cudaError_t wait_for(cudaStream_t later, cudaStream_t earlier) {
+  cudaEvent_t event = nullptr;
+  cudaError_t status = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+  if (status != cudaSuccess) { return status; }
+  status = cudaEventRecord(event, earlier);
+  if (status == cudaSuccess) { status = cudaStreamWaitEvent(later, event, 0); }
+  static_cast<void>(cudaEventDestroy(event));  // once it is reached
+  return status;
+}
+
+cudaError_t relocate_in_order(const relocation& move, cudaStream_t stream,
+                              cudaStream_t out_stream) {
+  if (out_stream == stream) { return relocate(move, stream); }
+  cudaError_t status = wait_for(stream, out_stream);
+  if (status == cudaSuccess) { status = relocate(move, stream); }
+  return status == cudaSuccess ? wait_for(out_stream, stream) : status;
+}
+
 }  // namespace
 
 void throw_value_error(const std::string& sentence) {
@@ -141,7 +160,7 @@ device_guard::~device_guard() {
 }
 
 void run(const strided_array& out, const strided_array& in, const order& wanted, int device,
-         cudaStream_t stream, bool owned) {
+         cudaStream_t stream, cudaStream_t out_stream, bool owned) {
   const strided_array seen = reordered(in, wanted);
   if (!owned && !same_extents(out, seen)) {
     throw_value_error("out has the shape " + shape_of(out) + ", but the result has " +
@@ -161,7 +180,7 @@ void run(const strided_array& out, const strided_array& in, const order& wanted,
   {
     const nb::gil_scoped_release released;
     const device_guard guard(device);
-    status = relocate(move, stream);
+    status = relocate_in_order(move, stream, out_stream);
   }
   check(status);
 }

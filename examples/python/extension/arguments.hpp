@@ -46,9 +46,11 @@ class device_guard {
 };
 
 /// Checks what a caller's output must be, and moves the elements; the GIL is released meanwhile.
+/// \param out_stream  where the output is used on another stream, that one: the move waits for what is queued there, and what
+///                    is queued there later waits for the move
 /// \param owned  the output was made for this call: nothing else refers to it
 void run(const strided_array& out, const strided_array& in, const order& wanted, int device,
-         cudaStream_t stream, bool owned);
+         cudaStream_t stream, cudaStream_t out_stream, bool owned);
 
 /// Transposes a square matrix in its own memory.
 void run_square(const strided_array& square, int device, cudaStream_t stream);

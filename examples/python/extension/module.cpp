@@ -4,10 +4,10 @@
 // What Python sees of the extension module. tiletranspose/__init__.py has the functions that users call.
 
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
 #include "arguments.hpp"
+#include "dlpack.hpp"
 #include "explain.hpp"
 #include "tensor.hpp"
 #include "xla.hpp"
@@ -86,10 +86,11 @@ nb::tuple complete_order(int rank, nb::handle axes, nb::handle swapped, nb::hand
 }
 
 void relocate_array(nb::handle out, nb::handle in, nb::handle axes, nb::handle flipped, int device,
-                    std::uintptr_t stream, bool owned) {
+                    std::uintptr_t stream, bool owned, std::uintptr_t out_stream) {
   const strided_array from = make_array(in);
   run(make_array(out), from, make_order(from.rank, {axes, nb::none(), flipped}), device,
-      reinterpret_cast<cudaStream_t>(stream), owned);
+      reinterpret_cast<cudaStream_t>(stream),
+      reinterpret_cast<cudaStream_t>(out_stream != 0 ? out_stream : stream), owned);
 }
 
 relocation relocation_of(nb::handle out, nb::handle in, nb::handle axes, nb::handle flipped) {
@@ -153,25 +154,32 @@ int device_of_address(std::uintptr_t address) {
   return attributes.device;
 }
 
-/// An array of any library, by DLPack: (address, shape, strides, bytes of an element, device). What its library has queued
-/// is waited for on the default stream.
-nb::tuple import_by_dlpack(nb::handle object, bool written) {
-  const auto x = nb::cast<nb::ndarray<nb::ro>>(object);
-  if (x.device_type() != nb::device::cuda::value &&
-      x.device_type() != nb::device::cuda_managed::value) {
+/// What a capsule of DLPack describes: (address, shape, strides in bytes or None, bytes of an element, device, whether it is
+/// read-only, whether it is a copy, (code, bits, lanes) of its type). The capsule remains the owner: its library has the
+/// memory back when the capsule is dropped.
+nb::tuple read_dlpack(nb::handle capsule) {
+  const dlpack_contents contents = open_dlpack(capsule);
+  const nb::dlpack::dltensor& x = *contents.array;
+  if (x.device.device_type != nb::device::cuda::value &&
+      x.device.device_type != nb::device::cuda_managed::value) {
     throw_value_error("the array is not in the memory of a GPU");
   }
-  nb::ndarray<> writable;
-  if (written && !nb::try_cast(object, writable)) { throw_value_error("out is read-only"); }
-  const auto item = static_cast<std::int64_t>(x.itemsize());
+  const std::int64_t bits = std::int64_t{x.dtype.bits} * x.dtype.lanes;
+  if (bits == 0 || bits % 8 != 0) {
+    throw_type_error("elements of " + std::to_string(bits) +
+                     " bits cannot be moved: they are no whole bytes");
+  }
   nb::list shape;
   nb::list strides;
-  for (std::size_t k = 0; k < x.ndim(); ++k) {
-    shape.append(x.shape(k));
-    strides.append(x.stride(k) * item);
+  for (int k = 0; k < x.ndim; ++k) {
+    shape.append(x.shape[k]);
+    if (x.strides != nullptr) { strides.append(x.strides[k] * (bits / 8)); }
   }
-  return nb::make_tuple(reinterpret_cast<std::uintptr_t>(x.data()), shape, strides, item,
-                        x.device_id());
+  const bool is_dense = x.strides == nullptr;
+  return nb::make_tuple(reinterpret_cast<std::uintptr_t>(x.data) + x.byte_offset, nb::tuple(shape),
+                        is_dense ? nb::none() : nb::object(nb::tuple(strides)), bits / 8,
+                        x.device.device_id, contents.is_read_only, contents.is_copy,
+                        nb::make_tuple(x.dtype.code, x.dtype.bits, x.dtype.lanes));
 }
 
 nb::object xla_capsule(bool on_host) {
@@ -190,7 +198,8 @@ NB_MODULE(_core, m) {
   m.def("complete_order", &complete_order, nb::arg("rank"), nb::arg("axes").none(),
         nb::arg("swapped").none(), nb::arg("flipped").none());
   m.def("relocate", &relocate_array, nb::arg("out"), nb::arg("x"), nb::arg("axes"),
-        nb::arg("flipped"), nb::arg("device"), nb::arg("stream"), nb::arg("owned"));
+        nb::arg("flipped"), nb::arg("device"), nb::arg("stream"), nb::arg("owned"),
+        nb::arg("out_stream") = 0);
   m.def("relocation", &describe_relocation, nb::arg("out"), nb::arg("x"), nb::arg("axes"),
         nb::arg("flipped"));
   m.def("explain", &explain_array, nb::arg("out"), nb::arg("x"), nb::arg("axes"),
@@ -200,6 +209,6 @@ NB_MODULE(_core, m) {
   m.def("transpose_square", &transpose_array, nb::arg("x"), nb::arg("device"), nb::arg("stream"));
   m.def("device_count", &device_count);
   m.def("device_of_address", &device_of_address, nb::arg("address"));
-  m.def("import_by_dlpack", &import_by_dlpack, nb::arg("x"), nb::arg("written"));
+  m.def("read_dlpack", &read_dlpack, nb::arg("capsule"));
   m.def("xla_capsule", &xla_capsule, nb::arg("on_host"));
 }

@@ -274,7 +274,8 @@ nb::object reorder_tensor(nb::handle x, const order_request& wanted, nb::handle 
     result = nb::borrow(out);
   }
   if (!target.has_memory) { return {}; }
-  run(target.array, in.array, complete, in.device, current_stream_of(in.device), owned);
+  const cudaStream_t stream = current_stream_of(in.device);
+  run(target.array, in.array, complete, in.device, stream, stream, owned);
   if (!owned) { written(out); }
   return result;
 }

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the tiletranspose authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""DLPack's C exchange API in Python: the layout that the extension module expects, declared a second time, by which tests
-read tensors of PyTorch, and have a stand-in for PyTorch offer such a table."""
+"""DLPack in Python: the layouts that the extension module expects, declared a second time. By its C exchange API tests read
+tensors of PyTorch, and have a stand-in for PyTorch offer such a table; by its capsules they offer arrays of no library."""
 
 import ctypes
 
@@ -27,6 +27,21 @@ class Array(ctypes.Structure):
 
 Read = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(Array))
 CurrentStream = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
+
+
+class Managed(ctypes.Structure):
+    _fields_ = [("array", Array), ("context", UNUSED), ("release", UNUSED)]
+
+
+class Versioned(ctypes.Structure):
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("context", UNUSED),
+        ("release", UNUSED),
+        ("flags", ctypes.c_uint64),
+        ("array", Array),
+    ]
 
 
 class Table(ctypes.Structure):
@@ -69,6 +84,48 @@ def offer(type_, functions, major=1, older=None):
     type_.__dlpack_c_exchange_api__ = make_capsule(ctypes.addressof(table), NAME, None)
     offer.kept = getattr(offer, "kept", []) + [table, functions]
     return table
+
+
+Destructor = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+
+
+def capsule_of(array, flags=0, major=None, released=lambda: None):
+    """A capsule of an array, as DLPack has them before version 1, or as it has them in a version. It calls `released` when it
+    is dropped."""
+    content = Managed(array, None, None) if major is None else Versioned(major, 0, None, None, flags, array)
+    name = b"dltensor" if major is None else b"dltensor_versioned"
+    destructor = Destructor(lambda _: released())
+    capsule_of.kept = getattr(capsule_of, "kept", []) + [content, name, destructor]
+    make_capsule = ctypes.pythonapi.PyCapsule_New
+    make_capsule.restype, make_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, Destructor]
+    return make_capsule(ctypes.addressof(content), name, destructor)
+
+
+class Foreign:
+    """An array of no library that is known, in memory that is not there, by DLPack alone; `log` is told what becomes of it."""
+
+    def __init__(self, shape, type_=(2, 32, 1), address=1 << 30, strides=None, device_type=2, log=None, **versioned):
+        self.log = [] if log is None else log
+        self.extents = (ctypes.c_int64 * 8)(*shape)
+        self.strides = strides and (ctypes.c_int64 * 8)(*strides)
+        steps = ctypes.cast(self.strides, ctypes.POINTER(ctypes.c_int64)) if strides else None
+        self.array = Array(address - 64, device_type, 0, len(shape), *type_, self.extents, steps, 64)
+        self.versioned = {"major": 1, **versioned}
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+    def __dlpack__(self, *, max_version=None):
+        self.log.append("imported")
+        versioned = self.versioned if max_version is not None else {}
+        return capsule_of(self.array, released=lambda: self.log.append("given back"), **versioned)
+
+
+class OlderForeign(Foreign):
+    """The same, of a library that knows of no versions."""
+
+    def __dlpack__(self):
+        return super().__dlpack__()
 
 
 def offer_stand_in(type_):

@@ -122,6 +122,41 @@ def test_cupys_current_stream():
     np.testing.assert_array_equal(y.get(), x.get())
 
 
+def test_repeated_axes_of_numba():
+    if not conftest.has_gpu:
+        pytest.skip("no GPU was found")
+    cuda = pytest.importorskip("numba.cuda")
+    x = np.broadcast_to(np.arange(4.0), (1000, 4))
+    on_gpu = cuda.to_device(x)
+    np.testing.assert_array_equal(tiletranspose.contiguous(on_gpu).copy_to_host(), x)
+    np.testing.assert_array_equal(tiletranspose.transpose(on_gpu).copy_to_host(), x.T)
+
+
+def test_an_output_on_another_stream():
+    """What was queued on the output's stream comes first, and what is queued there afterwards sees the result."""
+    if not conftest.has_gpu:
+        pytest.skip("no GPU was found")
+    cupy = pytest.importorskip("cupy")
+    first, second = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(non_blocking=True)
+    x = cupy.arange(1 << 24, dtype=np.float32).reshape(1 << 12, -1)
+    out, seen = cupy.empty_like(x), cupy.empty_like(x)
+    cupy.cuda.Device().synchronize()
+
+    class OnStream:
+        def __init__(self, array, stream):
+            self.__cuda_array_interface__ = {**array.__cuda_array_interface__, "stream": stream.ptr}
+
+    for _ in range(10):
+        with second:
+            for k in range(20):
+                out.fill(k)
+        tiletranspose.transpose(OnStream(x, first), out=OnStream(out, second))
+        with second:
+            cupy.copyto(seen, out)
+        second.synchronize()
+        np.testing.assert_array_equal(seen.get(), x.get().T)
+
+
 def test_arrays_of_other_libraries():
     """By DLPack alone, into an array of CuPy's."""
     if not conftest.has_gpu:

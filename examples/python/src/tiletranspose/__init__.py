@@ -13,7 +13,7 @@ waits for the GPU. Axes count from 0, or from the end where they are negative, a
 
 Errors are exceptions, before anything is launched: ValueError for arrays in host memory, axes that are none of the
 array's, and an ``out`` of another shape, on another device or that shares memory with ``x``; TypeError for an ``out`` of
-another dtype and for what is no array; RuntimeError for what CUDA reports.
+another dtype, for what is no array and for elements that are no whole bytes; RuntimeError for what CUDA reports.
 
 ``tiletranspose.torch`` has the same functions but ``explain`` for ``torch.compile``.
 """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import ExitStack
 from typing import Any, NamedTuple, Optional
 
 from tiletranspose import _core
@@ -21,8 +22,10 @@ class Memory(NamedTuple):
     strides: Optional[tuple]  # in bytes; None: dense
     item_bytes: int
     device: int
-    stream: int  # on which the caller works
+    stream: int  # on which the caller works; 0: not said
     read_only: bool = False
+    kind: str = ""  # of the elements, where it can be compared: as in NumPy's type strings
+    owner: Any = None  # what keeps the memory from being given back
 
 
 def library_of(x: Any) -> str:
@@ -37,6 +40,25 @@ def library_of(x: Any) -> str:
     return {"cupy": "cupy", "numba": "numba", "numba_cuda": "numba"}.get(root, "")
 
 
+_DEFAULT_STREAM = 1  # as CUDA's interfaces for Python call it
+
+
+def kind_of_typestr(typestr: str) -> str:
+    """Order of bytes, kind and size; empty for elements that only their library knows."""
+    kind = typestr.replace("=", "<" if sys.byteorder == "little" else ">")
+    if "V" in kind or "O" in kind:
+        return ""
+    return "|" + kind[1:] if kind[1:] in ("b1", "i1", "u1") else kind
+
+
+def kind_of_dlpack(code: int, bits: int, lanes: int) -> str:
+    """The same of an element as DLPack describes it."""
+    letter = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}.get(code)
+    if letter is None or lanes != 1 or sys.byteorder != "little":
+        return ""
+    return f"{'|' if bits == 8 else '<'}{letter}{bits // 8}"
+
+
 def from_cuda_interface(x: Any) -> Memory:
     """An array by way of ``__cuda_array_interface__``."""
     described = x.__cuda_array_interface__
@@ -47,10 +69,21 @@ def from_cuda_interface(x: Any) -> Memory:
     if described["typestr"].lstrip("<>|=").startswith("U"):
         item_bytes *= 4
     device = _core.device_of_address(address) if address else 0
-    stream = described.get("stream") or 1  # 1 is the default stream
     return Memory(
-        address, described["shape"], described.get("strides"), item_bytes, device, stream, read_only
+        address=address,
+        shape=described["shape"],
+        strides=described.get("strides"),
+        item_bytes=item_bytes,
+        device=device,
+        stream=described.get("stream") or 0,
+        read_only=read_only,
+        kind=kind_of_typestr(described["typestr"]),
     )
+
+
+def from_numba(x: Any) -> Memory:
+    """Numba's interface says that an array is dense also where an axis is repeated, so it is asked for the address alone."""
+    return from_cuda_interface(x)._replace(strides=x.strides, item_bytes=x.dtype.itemsize)
 
 
 def from_cupy(x: Any) -> Memory:
@@ -58,29 +91,48 @@ def from_cupy(x: Any) -> Memory:
 
     with x.device:
         stream = cupy.cuda.get_current_stream().ptr
-    return Memory(x.data.ptr, x.shape, x.strides, x.itemsize, x.device.id, stream)
+    kind = kind_of_typestr(x.dtype.str)
+    return Memory(x.data.ptr, x.shape, x.strides, x.itemsize, x.device.id, stream or _DEFAULT_STREAM, kind=kind)
 
 
-def memory_of(x: Any, name: str) -> Memory:
+def from_dlpack(x: Any, name: str, written: bool) -> Memory:
+    """An array by way of DLPack. What its library has queued is waited for on the default stream."""
+    try:
+        try:
+            capsule = x.__dlpack__(max_version=(1, 0))
+        except TypeError:  # older libraries know of no versions
+            capsule = x.__dlpack__()
+    except Exception as error:
+        raise ValueError(f"tiletranspose: {name} cannot be read by DLPack: {error}") from error
+    *memory, device, read_only, is_copy, dtype = _core.read_dlpack(capsule)
+    if written and is_copy:
+        raise ValueError(f"tiletranspose: {name} cannot be written: DLPack hands over a copy of it")
+    return Memory(*memory, device, _DEFAULT_STREAM, read_only, kind_of_dlpack(*dtype), capsule)
+
+
+def memory_of(x: Any, name: str, written: bool = False) -> Memory:
     """An array of any library but PyTorch and JAX.
 
     :raises TypeError: where it is none
     """
-    if library_of(x) == "cupy":
+    library = library_of(x)
+    if library == "cupy":
         return from_cupy(x)
+    if library == "numba" and hasattr(x, "strides"):
+        return from_numba(x)
     if hasattr(x, "__cuda_array_interface__"):
         return from_cuda_interface(x)
     if hasattr(x, "__dlpack__"):
         if x.__dlpack_device__()[0] not in (2, 13):  # CUDA, and CUDA's managed memory
             raise ValueError(f"tiletranspose: {name} is not in the memory of a GPU")
-        return Memory(*_core.import_by_dlpack(x, written=name == "out"), stream=1)
+        return from_dlpack(x, name, written)
     if hasattr(x, "__array_interface__"):
         raise ValueError(f"tiletranspose: {name} is not in the memory of a GPU")
     raise TypeError(f"tiletranspose: {name} is no array: it has neither DLPack nor __cuda_array_interface__")
 
 
-def new_array(like: Any, shape: tuple) -> Any:
-    """An array without gaps, of the library of another one."""
+def new_array(like: Any, shape: tuple, device: int) -> Any:
+    """An array without gaps, of the library of another one, on its device and, where it has one, its stream."""
     library = library_of(like)
     if library == "cupy":
         import cupy
@@ -90,7 +142,10 @@ def new_array(like: Any, shape: tuple) -> Any:
     if library == "numba":
         from numba import cuda
 
-        return cuda.device_array(shape, like.dtype)
+        with ExitStack() as stack:
+            if 0 not in shape:  # of arrays without memory the device is not known
+                stack.enter_context(cuda.gpus[device])
+            return cuda.device_array(shape, like.dtype, stream=like.stream)
     raise TypeError(
         f"tiletranspose: what makes arrays like {type(like).__module__}.{type(like).__name__} is not known: give out="
     )
@@ -103,6 +158,9 @@ def check_output(x: Any, out: Any, source: Memory, target: Memory) -> None:
         raise ValueError("tiletranspose: x and out are on different devices")
     if hasattr(x, "dtype") and hasattr(out, "dtype") and x.dtype != out.dtype:
         raise TypeError("tiletranspose: x and out have different dtypes")
+    # Of other sizes the extension module says what they are.
+    if source.kind and target.kind and source.kind != target.kind and source.item_bytes == target.item_bytes:
+        raise TypeError(f"tiletranspose: x and out have different dtypes, {source.kind} and {target.kind}")
 
 
 def reorder(x: Any, axes: Any, swapped: Any, flipped: Any, out: Any) -> Any:
@@ -122,11 +180,18 @@ def reorder(x: Any, axes: Any, swapped: Any, flipped: Any, out: Any) -> Any:
     axes, flipped = _core.complete_order(len(source.shape), axes, swapped, flipped)
     owned = out is None
     if owned:
-        out = new_array(x, tuple(source.shape[axis] for axis in axes))
-    target = memory_of(out, "out")
+        out = new_array(x, tuple(source.shape[axis] for axis in axes), source.device)
+    target = memory_of(out, "out", written=True)
     check_output(x, out, source, target)
     _core.relocate(
-        target[:4], source[:4], axes, flipped, device=source.device, stream=source.stream, owned=owned
+        target[:4],
+        source[:4],
+        axes,
+        flipped,
+        device=source.device,
+        stream=source.stream or _DEFAULT_STREAM,
+        out_stream=target.stream,
+        owned=owned,
     )
     return out
 
@@ -141,10 +206,10 @@ def transpose_(x: Any) -> None:
         return
     if library == "jax":
         raise TypeError("tiletranspose: arrays of JAX are immutable")
-    memory = memory_of(x, "x")
+    memory = memory_of(x, "x", written=True)
     if memory.read_only:
         raise ValueError("tiletranspose: x is read-only")
-    _core.transpose_square(memory[:4], device=memory.device, stream=memory.stream)
+    _core.transpose_square(memory[:4], device=memory.device, stream=memory.stream or _DEFAULT_STREAM)
 
 
 def is_contiguous(x: Any) -> bool:
