@@ -20,7 +20,8 @@
 ///
 /// Each rank transposes what it sends straight into the order in which it is sent, step by step, while the step before
 /// travels. What arrives is put into place in one pass. What a rank keeps never leaves its GPU. Scratch is three steps of
-/// sent and received bytes, however large the matrix is, and as much on all ranks.
+/// sent and received bytes, and as much on all ranks. Steps of a transpose stay within limits however large the matrix is;
+/// those of a permute grow with the axes that are not dealt out, which are never cut: see distributed_permute.
 ///
 /// With NCCL 2.29 or newer scratch can be a window (ncclCommWindowRegister) that `distributed_options::window` names. Then
 /// messages are put into the other ranks' scratch, between GPUs of a host by the copy engines, and transposes have the
@@ -34,9 +35,10 @@
 /// \note Not tried under stream capture. With a window it is refused: cudaErrorStreamCaptureUnsupported.
 ///
 /// cudaErrorInvalidValue, before this rank queues anything: a communicator that is null, partitions that are none, sizes
-/// that overflow, axes that are no permutation, a pointer that is null or misaligned for its type, too little scratch,
-/// input, output and scratch that share a byte. cudaErrorInvalidDevice: another device is current than the communicator's.
-/// The other ranks do not learn of it, and wait for this one; distributed_check tells all of them before data moves.
+/// that overflow, axes that are no permutation or of which more than 8 are left, a pointer that is null or misaligned for its
+/// type, too little scratch, input, output and scratch that share a byte. cudaErrorInvalidDevice: another device is current
+/// than the communicator's. The other ranks do not learn of it, and wait for this one; distributed_check tells all of them
+/// before data moves.
 ///
 /// Errors of NCCL: cudaErrorOperatingSystem (ncclSystemError), cudaErrorInvalidResourceHandle (ncclInvalidArgument and
 /// ncclInvalidUsage), cudaErrorUnknown (all others); ncclGetLastError(comm) has NCCL's own words.
@@ -97,7 +99,13 @@ template <class T>
 /// Permutes the axes of an array that is distributed along its first axis, into one that is distributed along its own
 /// first axis: axis j of the output is axis axes[j] of the input. Both first axes are dealt out evenly.
 ///
-/// Where axes[0] is 0 every rank permutes its own part, and nothing travels.
+/// Where axes[0] is 0 every rank permutes its own part, and nothing travels. As permute.cuh says, axes of one element do not
+/// count, and axes that stay together count as one: at most 8 may be left. It is the whole array that counts, so that all
+/// ranks are told the same.
+///
+/// Of the two axes that are dealt out, before and after, the longer one is cut into steps, and no other axis is: a step
+/// sends each other rank at least one index of it, whatever step_bytes says. Scratch grows with that: floats of extents
+/// {2, 2, 1 << 30} and axes {1, 0, 2} take on 2 ranks one step of 4 GiB, and 8 GiB of scratch.
 /// \param out      of this rank: its part of axis axes[0], and all of the other axes in the output's order
 /// \param in       of this rank: its part of axis 0, and all of the others
 /// \param extents  of the whole array
@@ -116,6 +124,17 @@ template <class T, std::size_t Rank>
   static_assert(detail::check_output<T>() && detail::check_rank<Rank>(), "");
   if (!detail::is_permutation(axes, static_cast<int>(Rank))) { return cudaErrorInvalidValue; }
   const auto first = static_cast<size_type>(axes[0]);
+  size_type bytes = sizeof(T);
+  bool countable = true;
+  for (const size_type extent : extents) {
+    countable = countable && extent > 0 && detail::multiplies(bytes, extent, bytes);
+  }
+  if (countable && bytes <= ~size_type{0} / 8) {
+    // The slices of a rank may have fewer axes, and those of another one too many: the whole array decides.
+    detail::relocation whole = detail::make_relocation(out, in, extents, axes);
+    detail::normalize(whole);
+    if (whole.rank > detail::most_axes) { return cudaErrorInvalidValue; }
+  }
   size_type together = 1;  // elements of a step along the axis that is dealt out
   bool fits = true;
   bool empty = false;

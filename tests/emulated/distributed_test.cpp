@@ -357,6 +357,54 @@ TEST_CASE("a distributed permute is the permute") {
   check_permute(2, {4, 3, 5, 6}, {2, 0, 3, 1}, 100);
   check_permute(3, {8, 5, 4}, {0, 2, 1}, 100);  // every rank for itself
   check_permute(2, {9, 11}, {1, 0}, 60);
+  // Eight axes are left of nine: one of a single element does not count, and two that stay together are one.
+  check_permute(2, {3, 2, 2, 1, 2, 2, 2, 2, 4}, {8, 7, 6, 5, 4, 3, 2, 1, 0}, 300);
+  check_permute(2, {3, 2, 2, 2, 2, 2, 2, 2, 3}, {8, 7, 6, 5, 4, 2, 3, 1, 0}, 1 << 20);
+}
+
+TEST_CASE("a permute of more than eight axes is refused on every rank") {
+  // Rank 1 holds one element along the first axis: its own slices have eight axes, those of rank 0 nine.
+  constexpr size_type extents[] = {3, 2, 2, 2, 2, 2, 2, 2, 4};
+  constexpr int orders[][9] = {{8, 7, 6, 5, 4, 3, 2, 1, 0}, {0, 8, 7, 6, 5, 4, 3, 2, 1}};
+  for (const auto& axes : orders) {
+    machines(2, 1);
+    spread<float> array(2, 512, 3);
+    memory<unsigned char> scratch(1 << 16);
+    for (int r = 0; r < 2; ++r) {
+      cpu::current_device() = r;
+      const auto call = [&](void* temp, size_type& bytes) {
+        return tt::distributed_permute(array.out_of(r), array.in_of(r), extents, axes, temp, bytes,
+                                       array.comm_of(r));
+      };
+      size_type asked = 7;
+      CHECK(call(nullptr, asked) == cudaErrorInvalidValue);
+      CHECK(asked == 7);
+      size_type bytes = 1 << 16;
+      CHECK(call(scratch.data(), bytes) == cudaErrorInvalidValue);
+    }
+    for (const auto& queue : cpu::machines().streams) { REQUIRE(queue.empty()); }
+  }
+  // Where an extent is 0 there is nothing to do, and axes are not counted.
+  machines(2, 1);
+  cpu::current_device() = 0;
+  spread<float> array(2, 16, 16);
+  size_type bytes = 0;
+  REQUIRE(tt::distributed_permute(array.out_of(0), array.in_of(0), {3, 2, 2, 2, 0, 2, 2, 2, 4},
+                                  orders[0], nullptr, bytes, array.comm_of(0)) == cudaSuccess);
+  REQUIRE(bytes > 0);
+}
+
+TEST_CASE("axes that are not dealt out are never cut") {
+  // One index of an outer axis is all that a rank sends and receives, 4 GiB each: no step sends less.
+  machines(2, 1);
+  spread<float> array(2, 16, 16);
+  for (const size_type step_bytes : {size_type{0}, size_type{1} << 20}) {
+    size_type bytes = 0;
+    REQUIRE(tt::distributed_permute(array.out_of(0), array.in_of(0), {2, 2, size_type{1} << 30},
+                                    {1, 0, 2}, nullptr, bytes, array.comm_of(0), cudaStream_t{},
+                                    {step_bytes}) == cudaSuccess);
+    REQUIRE(bytes == size_type{8} << 30);
+  }
 }
 
 TEST_CASE("bad arguments are refused before anything is queued") {
