@@ -20,6 +20,7 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 struct distributed_options {
   /// About so many bytes one rank sends in a step; the next step is made ready meanwhile. 0: an eighth of all that it sends, up
   /// to 120 MiB over NCCL and 88 by copies, or of more than two ranks twice as much; at least 16 MiB, and 1 to each other rank.
+  /// distributed_permute sends each other rank at least one index of the longer outer axis, however many bytes that is.
   size_type step_bytes = 0;
   /// Where transfers are queued. Null: a stream of the highest priority is made for this call, which takes some microseconds.
   cudaStream_t transfer_stream = nullptr;
@@ -161,8 +162,7 @@ struct array_mover {
 ///     transfer          0 ................ 1 ................ 2 ................ 3 ...
 ///
 /// A buffer is packed anew only after work has waited for its last transfer, and received into anew only after it was emptied,
-/// because transfer waits for work before each step. The order above is that of two steps ahead. An exchange of one step
-/// needs no second stream.
+/// because transfer waits for work before each step. The order above is that of two steps ahead. One step needs one stream.
 template <class Mover, class Transport>
 class device_exchange {
  public:
