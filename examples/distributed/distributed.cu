@@ -248,7 +248,6 @@ int run_rank(const ranks::place& own, const matrix::options& chosen) {
   }
   ncclComm_t comm = nullptr;
   check(ncclCommInitRank(&comm, own.ranks, id, own.rank), "ncclCommInitRank");
-  if (own.rank == 0 && own.ranks > 1) { std::remove(own.meeting_point.c_str()); }
   const int status = matrix::with_element(
       chosen.element, [&](auto element) { return run<decltype(element)>(own, comm, chosen); });
   check(ncclCommDestroy(comm), "ncclCommDestroy");
@@ -265,6 +264,10 @@ int main(int argc, char** argv) {
     int count = 0;
     return example::has_gpu() && cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
   });
+  if (devices < 0) {
+    std::fprintf(stderr, "distributed: the process that was to count the GPUs failed\n");
+    return 1;
+  }
   if (devices == 0) {
     std::printf("No GPU was found.\n");
     return 0;

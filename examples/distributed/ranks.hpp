@@ -13,9 +13,12 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -56,33 +59,93 @@ inline bool from_environment(place& result) {
   return false;
 }
 
-// Rank 0 writes the bytes, and the others wait for them. The file appears whole or not at all.
-template <class Id>
-bool hand_round(const place& own, Id& id) {
-  if (own.ranks == 1) { return true; }
-  if (own.rank == 0) {
-    const std::string part = own.meeting_point + ".part";
-    std::ofstream(part, std::ios::binary).write(reinterpret_cast<const char*>(&id), sizeof id);
-    return std::rename(part.c_str(), own.meeting_point.c_str()) == 0;
-  }
+// The file appears whole or not at all.
+inline bool write_whole(const std::string& name, const std::string& bytes) {
+  const std::string part = name + ".part";
+  std::ofstream file(part, std::ios::binary);
+  file << bytes;
+  file.close();
+  return file && std::rename(part.c_str(), name.c_str()) == 0;
+}
+
+// Empty where the file is not there or has another size.
+inline std::string read_whole(const std::string& name, std::size_t size) {
+  std::ifstream file(name, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return bytes.size() == size ? bytes : std::string();
+}
+
+// Calls done() every tenth of a second until it is true, for a minute.
+template <class Done>
+bool wait_until(Done done) {
   for (int tries = 0; tries < 600; ++tries) {
-    std::ifstream file(own.meeting_point, std::ios::binary);
-    if (file.read(reinterpret_cast<char*>(&id), sizeof id)) { return true; }
+    if (done()) { return true; }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   return false;
 }
 
-// What a process of its own returns, up to 255; 255 where it fails. CUDA must not have been used before a fork.
+// Hands the id of rank 0 to all ranks. Each of the others asks for it with a number that it draws, in a file of its own.
+// Rank 0 answers with the id and the numbers of all, and anew when a number has changed, until the others have removed
+// their files. They take only an answer that has their own number: what an earlier run left behind has another one.
+template <class Id>
+bool hand_round(const place& own, Id& id) {
+  if (own.ranks == 1) { return true; }
+  constexpr std::size_t digits = 16;
+  const auto count = static_cast<std::size_t>(own.ranks);
+  const auto rank = static_cast<std::size_t>(own.rank);
+  const auto question = [&](std::size_t of) {
+    return own.meeting_point + '.' + std::to_string(of);
+  };
+  if (rank != 0) {
+    std::random_device random;
+    std::string number(digits, '0');
+    for (char& digit : number) { digit = static_cast<char>('0' + random() % 10); }
+    const auto has_answer = [&] {
+      const std::string answer = read_whole(own.meeting_point, sizeof id + count * digits);
+      if (answer.empty() || answer.compare(sizeof id + rank * digits, digits, number) != 0) {
+        return false;
+      }
+      std::memcpy(&id, answer.data(), sizeof id);
+      return true;
+    };
+    return write_whole(question(rank), number) && wait_until(has_answer) &&
+           std::remove(question(rank).c_str()) == 0;
+  }
+  std::string numbers(count * digits, ' ');
+  const auto have_all = [&] {
+    std::string found = numbers;
+    bool waits = false;
+    std::error_code ignored;
+    for (std::size_t of = 1; of < count; ++of) {
+      const std::string number = read_whole(question(of), digits);
+      waits = waits || std::filesystem::exists(question(of), ignored);
+      if (!number.empty()) { found.replace(of * digits, digits, number); }
+    }
+    if (found != numbers) {
+      numbers = found;
+      (void)write_whole(own.meeting_point,
+                        std::string(reinterpret_cast<const char*>(&id), sizeof id) + numbers);
+    }
+    return !waits && numbers.find(' ', digits) == std::string::npos;
+  };
+  const bool handed = wait_until(have_all);
+  std::remove(own.meeting_point.c_str());
+  return handed;
+}
+
+// What a process of its own returns, up to 255; -1 where it is ended by a signal or cannot be started. CUDA must not have
+// been used before a fork.
 inline int run_apart(const std::function<int()>& work) {
   const pid_t child = fork();
   if (child == 0) { std::_Exit(work()); }
   int status = 0;
   return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status)
-                                                                               : 255;
+                                                                               : -1;
 }
 
-// Runs work(place) in one process for each rank. Where one fails the others are ended, which would wait for it.
+// Runs work(place) in one process for each rank. Where one fails or cannot be started the others are ended, which
+// would wait for it.
 inline int start(int count, const std::function<int(const place&)>& work) {
   char folder[] = "/tmp/tiletranspose.XXXXXX";
   if (mkdtemp(folder) == nullptr) { return 1; }
@@ -94,9 +157,20 @@ inline int start(int count, const std::function<int(const place&)>& work) {
       std::fflush(stdout);
       std::_Exit(status);
     }
-    if (child > 0) { children.push_back(child); }
+    if (child < 0) { break; }
+    children.push_back(child);
   }
-  int result = children.size() == static_cast<std::size_t>(count) ? 0 : 1;
+  const auto end_all = [&] {
+    for (const pid_t child : children) {
+      if (child > 0) { kill(child, SIGTERM); }
+    }
+  };
+  int result = 0;
+  if (children.size() < static_cast<std::size_t>(count)) {
+    std::fprintf(stderr, "of %d ranks only %zu could be started\n", count, children.size());
+    result = 1;
+    end_all();
+  }
   for (std::size_t left = children.size(); left > 0; --left) {
     int status = 0;
     const pid_t ended = wait(&status);
@@ -106,9 +180,7 @@ inline int start(int count, const std::function<int(const place&)>& work) {
     }
     if (good || result != 0) { continue; }
     result = 1;
-    for (const pid_t child : children) {
-      if (child > 0) { kill(child, SIGTERM); }
-    }
+    end_all();
   }
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
