@@ -62,7 +62,7 @@ nb::object reorder(nb::handle x, nb::handle axes, nb::handle swapped, nb::handle
 nb::object contiguous(nb::handle x) {
   static const nb::object* const others =
       new nb::object(nb::module_::import_("tiletranspose._arrays").attr("is_contiguous"));
-  const bool is_dense = is_tensor(x) ? is_contiguous(x) : nb::cast<bool>((*others)(x));
+  const bool is_dense = is_tensor(x) ? is_contiguous_on_gpu(x) : nb::cast<bool>((*others)(x));
   return is_dense ? nb::borrow(x)
                   : reorder(x, nb::none(), nb::none(), nb::make_tuple(), nb::none());
 }

@@ -26,6 +26,7 @@ struct attribute_names {
   nb::object new_empty = nb::str("new_empty");
   nb::object requires_grad = nb::str("requires_grad");
   nb::object dtype = nb::str("dtype");
+  nb::object is_quantized = nb::str("is_quantized");
   nb::object forward_level = nb::str("_current_level");
 };
 
@@ -40,6 +41,9 @@ struct torch_module {
   nb::object is_grad_enabled;
   nb::object count_modes;
   nb::object in_transform;  ///< whether a transform of torch.func is active
+  nb::object is_tracing;    ///< whether torch.jit.trace writes down what is called
+  nb::object is_key_included;
+  nb::object early_modes;   ///< the key of the modes of torch.export; null: there are none
   nb::object forward_mode;  ///< the module that counts the levels of forward differentiation
   nb::object increment_version;
 
@@ -55,6 +59,12 @@ struct torch_module {
     is_grad_enabled = torch.attr("is_grad_enabled");
     count_modes = internals.attr("_len_torch_dispatch_stack");
     in_transform = internals.attr("_are_functorch_transforms_active");
+    is_tracing = internals.attr("_is_tracing");
+    is_key_included = nb::getattr(internals, "_dispatch_tls_is_dispatch_key_included", nb::none());
+    const nb::object keys = nb::getattr(internals, "DispatchKey", nb::none());
+    if (!is_key_included.is_none() && nb::hasattr(keys, "PreDispatch")) {
+      early_modes = keys.attr("PreDispatch");
+    }
     forward_mode = nb::module_::import_("torch.autograd.forward_ad");
     increment_version = nb::module_::import_("torch.autograd.graph").attr("increment_version");
   }
@@ -162,7 +172,10 @@ void read_tensor(tensor_view& result, nb::handle x) {
   const bool on_gpu = is_true(x.attr(names.is_cuda));
   result.device = on_gpu ? static_cast<int>(integer_of(x.attr(names.get_device)())) : -1;
   result.has_memory = on_gpu && read_address(result.array, x);
-  // With memory of a GPU what was refused is the dtype: that of quantized numbers, for one.
+  if (on_gpu && is_true(nb::getattr(x, names.is_quantized, nb::none()))) {
+    throw_type_error("quantized tensors cannot be moved: move x.int_repr()");
+  }
+  // With memory of a GPU what was refused is the dtype.
   if (exchanged && result.has_memory) {
     nb::borrow<nb::set>(torch().unread_dtypes).add(x.attr(names.dtype));
   }
@@ -220,6 +233,13 @@ nb::object make_output(nb::handle x, const strided_array& in, const order& wante
   return result;
 }
 
+/// True while somebody writes down which operators are called, by means that count_modes does not count.
+bool is_traced() {
+  const torch_module& found = torch();
+  return is_true(found.is_tracing()) ||
+         (found.early_modes.is_valid() && is_true(found.is_key_included(found.early_modes)));
+}
+
 /// True where no gradient of a tensor is recorded, and none of its elements is yet to be conjugated or negated.
 bool is_plain(nb::handle tensor) {
   const torch_module& found = torch();
@@ -239,15 +259,16 @@ bool is_tensor(nb::handle object) {
   return type.is(found->tensor) || type.is(found->parameter);
 }
 
-bool is_contiguous(nb::handle tensor) {
-  return is_true(tensor.attr(torch().names.is_contiguous)());
+bool is_contiguous_on_gpu(nb::handle tensor) {
+  const attribute_names& names = torch().names;
+  return is_true(tensor.attr(names.is_contiguous)()) && is_true(tensor.attr(names.is_cuda));
 }
 
 bool are_plain(nb::handle x, nb::handle out) {
   const torch_module& found = torch();
   const bool in_transform = out.is_none() && is_true(found.in_transform());
   return !in_transform && is_plain(x) && (out.is_none() || out.is(x) || is_plain(out)) &&
-         integer_of(found.count_modes()) == 0 &&
+         integer_of(found.count_modes()) == 0 && !is_traced() &&
          integer_of(found.forward_mode.attr(found.names.forward_level)) < 0;
 }
 

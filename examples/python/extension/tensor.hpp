@@ -16,11 +16,11 @@ namespace tiletranspose_python {
 /// True where `object` is a torch.Tensor or a Parameter, and no class of somebody else's.
 bool is_tensor(nanobind::handle object);
 
-bool is_contiguous(nanobind::handle tensor);
+bool is_contiguous_on_gpu(nanobind::handle tensor);
 
 /// True where nothing but the elements of a tensor, and of an output unless that is None, matters: no gradient is recorded,
-/// no mode of PyTorch wants to see the call, no conjugation is pending, and a new tensor need not be one of a transform of
-/// functions. What else there is goes through PyTorch's dispatcher.
+/// neither a mode of PyTorch nor a trace is to see the call, no conjugation is pending, and a new tensor need not be one of a
+/// transform of functions. What else there is goes through PyTorch's dispatcher.
 bool are_plain(nanobind::handle x, nanobind::handle out);
 
 /// Elements of a CUDA tensor in another order, on PyTorch's current stream, in a new tensor or in `out`.

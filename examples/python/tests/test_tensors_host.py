@@ -17,6 +17,7 @@ import sys, types
 torch = types.ModuleType("torch")
 class Tensor:
     requires_grad, is_cuda, dtype, conjugated, transformed, quantized = False, True, "float32", False, False, False
+    is_quantized, dense = False, False
     address = 1 << 20
     def __init__(self, *shape, strides=None, **others):
         self.shape = shape
@@ -37,17 +38,20 @@ class Tensor:
     def is_neg(self): return False
     def is_inference(self): return False
     def dim(self): return len(self.shape)
-    def is_contiguous(self): return False
+    def is_contiguous(self): return self.dense
     def new_empty(self, *shape):
         assert all(type(extent) is int for extent in shape)
         return Tensor(*shape)
-grad, modes, transforms = [True], [0], [False]
+grad, modes, transforms, tracing, early = [True], [0], [False], [False], []
 torch.Tensor = Tensor
 torch.is_grad_enabled = lambda: grad[0]
 torch._C = types.ModuleType("torch._C")
 torch._C._cuda_getCurrentRawStream = lambda device: 0
 torch._C._len_torch_dispatch_stack = lambda: modes[0]
 torch._C._are_functorch_transforms_active = lambda: transforms[0]
+torch._C._is_tracing = lambda: tracing[0]
+torch._C.DispatchKey = types.SimpleNamespace(PreDispatch="PreDispatch")
+torch._C._dispatch_tls_is_dispatch_key_included = lambda key: key in early
 torch.nn = types.ModuleType("torch.nn")
 torch.nn.Parameter = type("Parameter", (Tensor,), {})
 forward = types.ModuleType("torch.autograd.forward_ad")
@@ -90,6 +94,12 @@ def refuses(error, sentence, function, *arguments, **keywords):
         "assert tiletranspose.permute(Tensor(3, 0, 5, quantized=True), (2, 0, 1)).shape == (5, 3, 0)",
         "modes[0] = 1\nassert tiletranspose.flip(Tensor(3, 0))[0] == 'operator'",
         "transforms[0] = True\nassert tiletranspose.flip(Tensor(3, 0))[0] == 'operator'",
+        "tracing[0] = True\nassert tiletranspose.flip(Tensor(3, 0))[0] == 'operator'",
+        "early.append('PreDispatch')\nassert tiletranspose.flip(Tensor(3, 0))[0] == 'operator'",
+        "del torch._C._dispatch_tls_is_dispatch_key_included\nassert tiletranspose.flip(Tensor(3, 0)).shape == (3, 0)",
+        "refuses(TypeError, 'move x.int_repr()', tiletranspose.flip, Tensor(3, 0, quantized=True, is_quantized=True))",
+        "x = Tensor(3, 4, dense=True)\nassert tiletranspose.contiguous(x) is x",
+        "refuses(ValueError, 'x is not in the memory', tiletranspose.contiguous, Tensor(3, dense=True, is_cuda=False))",
         "forward._current_level = 0\nassert tiletranspose.flip(Tensor(3, 0))[0] == 'operator'",
         "assert tiletranspose.flip(type('Mine', (Tensor,), {})(3, 0))[0] == 'operator'",
         "refuses(ValueError, 'x is not in the memory of a GPU; move it by .cuda()', tiletranspose.flip, Tensor(3, is_cuda=False))",
@@ -186,3 +196,68 @@ def test_host_tensors_are_refused(host_torch):
             tiletranspose.transpose(y)
         with pytest.raises(ValueError, match="axis 2 is none of an array of 2 axes"):
             tiletranspose.permute(y.detach(), (0, 2))
+
+
+def test_contiguous_host_tensors_are_refused(host_torch):
+    operators = pytest.importorskip("tiletranspose.torch")
+    x = host_torch.zeros(3, 4)
+    for y in (x, x.t(), x.as_subclass(type("Mine", (host_torch.Tensor,), {}))):
+        for function in (tiletranspose.contiguous, operators.contiguous):
+            with pytest.raises(ValueError, match="x is not in the memory of a GPU"):
+                function(y)
+
+
+operators_on_host = """
+import warnings
+warnings.simplefilter("ignore")
+import torch, tiletranspose, tiletranspose.torch
+from torch.autograd import forward_ad
+from torch.fx.experimental.proxy_tensor import make_fx
+def move(x, axes, flipped): return x.flip(flipped).permute(axes).contiguous()
+def move_into(out, x, axes, flipped): out.detach().copy_(move(x, axes, flipped))
+def transpose(x): x.detach().copy_(x.t().clone())
+library = torch.library.Library("tiletranspose", "IMPL")
+for name, function in (("reorder", move), ("reorder_into", move_into), ("transpose_", transpose)): library.impl(name, function, "CPU")
+x = torch.arange(12.0).reshape(3, 4)
+square, tangent = torch.arange(9.0).reshape(3, 3), torch.arange(9.0).reshape(3, 3) * 10
+def refuses(sentence, function, *arguments, **keywords):
+    try: function(*arguments, **keywords)
+    except ValueError as e: assert sentence in str(e), str(e)
+    else: raise AssertionError("not refused")
+"""
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "for y in (x, x.clone().requires_grad_()):\n"
+        "  traced = torch.jit.trace(tiletranspose.transpose, (y,), check_trace=False)\n"
+        "  assert 'tiletranspose::reorder' in str(traced.graph) and torch.equal(traced(x + 1), (x + 1).t())",
+        "for early in (False, True):\n"
+        "  traced = make_fx(lambda x: tiletranspose.transpose(x), pre_dispatch=early, tracing_mode='real')(x)\n"
+        "  assert 'tiletranspose.reorder' in traced.code and torch.equal(traced(x + 1), (x + 1).t())",
+        "with forward_ad.dual_level():\n"
+        "  dual = forward_ad.make_dual(square.clone(), tangent)\n"
+        "  refuses('no tangent passes', tiletranspose.transpose_, dual)\n"
+        "  refuses('no tangent passes', tiletranspose.transpose, dual, out=torch.zeros(3, 3))\n"
+        "  refuses('no tangent passes', tiletranspose.transpose, square, out=dual)\n"
+        "  y = tiletranspose.transpose_(square.clone())\n"
+        "assert torch.equal(y, square.t())",
+        "def function(x):\n  y = x.clone()\n  tiletranspose.transpose_(y)\n  return y\n"
+        "refuses('no tangent passes', torch.func.jvp, function, (square,), (tangent,))",
+        "z = torch.complex(square, tangent)\n"
+        "for y in (z.clone().conj(), z.clone().conj().imag, torch._neg_view(z.clone().conj())):\n"
+        "  expected, pending = y.clone().t(), (y.is_conj(), y.is_neg())\n"
+        "  assert tiletranspose.transpose_(y) is y and torch.equal(y.clone(), expected)\n"
+        "  assert pending == (y.is_conj(), y.is_neg())",
+        "for k in (-1, 0, 1, 2):\n"
+        "  torch._dynamo.reset()\n"
+        "  turn = torch.compile(lambda x: tiletranspose.torch.rot90(x, k, (0, -1)), fullgraph=True, backend='eager')\n"
+        "  assert torch.equal(turn(x), x.rot90(k, (0, -1)))",
+    ],
+    ids=["trace", "make_fx", "dual", "jvp", "pending", "rot90"],
+)
+def test_operators(host_torch, program):
+    """What the functions hand to PyTorch, with operators that take tensors in host memory."""
+    result = subprocess.run([sys.executable, "-c", operators_on_host + program], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr

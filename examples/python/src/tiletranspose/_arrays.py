@@ -216,7 +216,7 @@ def is_contiguous(x: Any) -> bool:
     """True where the elements lie in C order without gaps."""
     library = library_of(x)
     if library == "torch":
-        return x.is_contiguous()
+        return x.is_contiguous() and x.is_cuda
     if library == "jax":
         from tiletranspose import _jax
 

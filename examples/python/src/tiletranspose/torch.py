@@ -162,18 +162,22 @@ class _Recorded(torch.autograd.Function):
 
 
 def _is_recorded(x: Tensor) -> bool:
-    """Subclasses and modes are to see the operator."""
+    """Subclasses, modes and torch.jit.trace are to see the operator."""
     return (
         x.requires_grad
         and torch.is_grad_enabled()
         and type(x) in (Tensor, torch.nn.Parameter)
         and not _count_early_modes()
+        and not torch._C._is_tracing()
     )
 
 
 def _refuse_gradients(*tensors: Tensor) -> None:
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
         raise ValueError("tiletranspose: no gradient passes through out= or transpose_")
+    if not _is_compiling() and forward_ad._current_level >= 0:
+        if any(forward_ad.unpack_dual(tensor).tangent is not None for tensor in tensors):
+            raise ValueError("tiletranspose: no tangent passes through out= or transpose_")
 
 
 def _reorder_dual(x: Tensor, axes: List[int], flipped: List[int]) -> Tensor:
@@ -211,6 +215,9 @@ def reorder_any(x: Tensor, axes: Any, swapped: Any, flipped: Any, out: Optional[
 
 def transpose_any_(x: Tensor) -> None:
     _refuse_gradients(x)
+    if not _is_compiling():  # what is pending is so for all elements, and remains: the memory is transposed
+        x = x.conj() if x.is_conj() else x
+        x = torch._neg_view(x) if x.is_neg() else x
     torch.ops.tiletranspose.transpose_(x)
 
 
@@ -256,7 +263,9 @@ def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), *, out: Optional[
 
 def contiguous(x: Tensor, *, out: Optional[Tensor] = None) -> Tensor:
     """As ``tiletranspose.contiguous``."""
-    return x if out is None and x.is_contiguous() else _reorder(x, None, None, (), out)
+    if out is None and x.is_contiguous() and x.is_cuda:
+        return x
+    return _reorder(x, None, None, (), out)
 
 
 def transpose_(x: Tensor) -> Tensor:
