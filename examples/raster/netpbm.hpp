@@ -13,6 +13,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -34,64 +35,15 @@ struct error : std::runtime_error {
       : std::runtime_error(file.string() + ": " + trouble) {}
 };
 
-/// Takes the numbers out of a whole file held in memory.
-class parser {
+/// Takes numbers out of the text of a file, one after the other.
+class scanner {
  public:
-  parser(const std::filesystem::path& file, std::string text)
-      : file_(file), text_(std::move(text)) {}
+  scanner(std::filesystem::path file, std::string_view text, std::size_t at)
+      : file_(std::move(file)), text_(text), at_(at) {}
 
-  image parse() {
-    const char kind = text_.size() > 1 && text_[0] == 'P' ? text_[1] : '\0';
-    const bool ascii = kind == '2' || kind == '3';
-    if (!ascii && kind != '5' && kind != '6') {
-      throw error(file_, "neither PGM nor PPM: the file must begin with P2, P3, P5 or P6");
-    }
-    at_ = 2;
-
-    image result;
-    result.channels = kind == '3' || kind == '6' ? 3 : 1;
-    result.width = number("width");
-    result.height = number("height");
-    if (result.width == 0 || result.height == 0) throw error(file_, "the raster has no pixels");
-    const std::size_t maxval = number("maxval");
-    if (maxval == 0) throw error(file_, "maxval is 0; it must be 1 to 255");
-    if (maxval > 255) {
-      throw error(file_, "maxval is " + std::to_string(maxval) +
-                             "; only 8-bit rasters, of a maxval up to 255, can be read");
-    }
-    result.maxval = static_cast<unsigned>(maxval);
-
-    // Compared with the file before anything is allocated: a header may claim any size. An ASCII
-    // sample takes two characters, its digit and a separator, but the last may end the file.
-    const std::size_t pixel_room = std::numeric_limits<std::size_t>::max() / result.channels;
-    if (!ascii) skip_one_separator();
-    const std::size_t left = text_.size() - at_;
-    const std::size_t present = ascii ? (left + 1) / 2 : left;
-    if (result.width > pixel_room / result.height ||
-        result.width * result.height * result.channels > present) {
-      throw error(file_, "the file ends before its " + std::to_string(result.width) + " x " +
-                             std::to_string(result.height) + " pixels do");
-    }
-
-    result.samples.resize(result.width * result.height * result.channels);
-    for (std::uint8_t& sample : result.samples) {
-      const std::size_t value = ascii ? number("sample") : static_cast<unsigned char>(text_[at_++]);
-      if (value > maxval) {
-        throw error(file_, "a sample is " + std::to_string(value) + ", above its maxval of " +
-                               std::to_string(maxval));
-      }
-      sample = static_cast<std::uint8_t>(value);
-    }
-    return result;  // what follows, if anything, is the next image of a sequence
-  }
-
- private:
-  static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-  void skip_comment() {
-    while (at_ < text_.size() && text_[at_] != '\n' && text_[at_] != '\r') ++at_;
-  }
+  std::size_t at() const { return at_; }
+  std::size_t left() const { return text_.size() - at_; }
+  unsigned char next_byte() { return static_cast<unsigned char>(text_[at_++]); }
 
   // A single byte parts maxval from binary samples: the next byte may look like a space and be one.
   void skip_one_separator() {
@@ -123,9 +75,72 @@ class parser {
     return value;
   }
 
+ private:
+  static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+  void skip_comment() {
+    while (at_ < text_.size() && text_[at_] != '\n' && text_[at_] != '\r') ++at_;
+  }
+
+  std::filesystem::path file_;
+  std::string_view text_;
+  std::size_t at_;
+};
+
+/// Reads an image from a whole file held in memory.
+class parser {
+ public:
+  parser(const std::filesystem::path& file, std::string text)
+      : file_(file), text_(std::move(text)) {}
+
+  image parse() {
+    const char kind = text_.size() > 1 && text_[0] == 'P' ? text_[1] : '\0';
+    const bool ascii = kind == '2' || kind == '3';
+    if (!ascii && kind != '5' && kind != '6') {
+      throw error(file_, "neither PGM nor PPM: the file must begin with P2, P3, P5 or P6");
+    }
+    scanner numbers(file_, text_, 2);
+
+    image result;
+    result.channels = kind == '3' || kind == '6' ? 3 : 1;
+    result.width = numbers.number("width");
+    result.height = numbers.number("height");
+    if (result.width == 0 || result.height == 0) throw error(file_, "the raster has no pixels");
+    const std::size_t maxval = numbers.number("maxval");
+    if (maxval == 0) throw error(file_, "maxval is 0; it must be 1 to 255");
+    if (maxval > 255) {
+      throw error(file_, "maxval is " + std::to_string(maxval) +
+                             "; only 8-bit rasters, of a maxval up to 255, can be read");
+    }
+    result.maxval = static_cast<unsigned>(maxval);
+
+    // Compared with the file before anything is allocated: a header may claim any size. An ASCII
+    // sample takes two characters, its digit and a separator, but the last may end the file.
+    const std::size_t pixel_room = std::numeric_limits<std::size_t>::max() / result.channels;
+    if (!ascii) numbers.skip_one_separator();
+    const std::size_t present = ascii ? (numbers.left() + 1) / 2 : numbers.left();
+    if (result.width > pixel_room / result.height ||
+        result.width * result.height * result.channels > present) {
+      throw error(file_, "the file ends before its " + std::to_string(result.width) + " x " +
+                             std::to_string(result.height) + " pixels do");
+    }
+
+    result.samples.resize(result.width * result.height * result.channels);
+    for (std::uint8_t& sample : result.samples) {
+      const std::size_t value = ascii ? numbers.number("sample") : numbers.next_byte();
+      if (value > maxval) {
+        throw error(file_, "a sample is " + std::to_string(value) + ", above its maxval of " +
+                               std::to_string(maxval));
+      }
+      sample = static_cast<std::uint8_t>(value);
+    }
+    return result;  // what follows, if anything, is the next image of a sequence
+  }
+
+ private:
   const std::filesystem::path& file_;
   std::string text_;
-  std::size_t at_ = 0;
 };
 
 /// The first image of a binary or ASCII PGM or PPM file; throws netpbm::error.

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cctype>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -18,6 +17,8 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+
+#include "../raster/netpbm.hpp"
 
 namespace mapped {
 
@@ -49,13 +50,17 @@ class file {
     const bool writes = flags != O_RDONLY;
     const int handle = open(name.c_str(), flags, 0644);
     struct stat facts {};
-    if (handle < 0 || (writes && ftruncate(handle, static_cast<off_t>(bytes)) != 0) ||
-        fstat(handle, &facts) != 0) {
-      const std::string trouble = std::strerror(errno);
-      if (handle >= 0) { close(handle); }
-      throw error(name, trouble);
+    int trouble = handle < 0 || fstat(handle, &facts) != 0 ? errno : 0;
+    if (trouble == 0 && writes) {
+      // Blocks and all: a store to a mapped file for which the disk has no room ends the program by a signal.
+      trouble = posix_fallocate(handle, 0, static_cast<off_t>(bytes));
+      if (trouble != 0 && S_ISREG(facts.st_mode)) { unlink(name.c_str()); }
     }
-    bytes_ = static_cast<std::size_t>(facts.st_size);
+    if (trouble != 0) {
+      if (handle >= 0) { close(handle); }
+      throw error(name, std::strerror(trouble));
+    }
+    bytes_ = writes ? bytes : static_cast<std::size_t>(facts.st_size);
     void* const memory = bytes_ == 0
                              ? MAP_FAILED
                              : mmap(nullptr, bytes_, writes ? PROT_READ | PROT_WRITE : PROT_READ,
@@ -80,38 +85,25 @@ struct picture {
   std::size_t bytes() const { return width * height * channels; }
 };
 
-// Reads a header: P5 or P6, three numbers, with comments between, and one white space.
+// Reads a header: P5 or P6, three numbers, with comments between, and one white space. Throws as netpbm.hpp does, too.
 inline picture parse(const std::string& name, const file& content) {
   const unsigned char* const text = content.data();
   const std::size_t size = content.size();
   if (size < 2 || text[0] != 'P' || (text[1] != '5' && text[1] != '6')) {
     throw error(name, "is neither a binary PGM nor a binary PPM");
   }
-  std::size_t at = 2;
-  const auto number = [&] {
-    while (at < size && (std::isspace(text[at]) != 0 || text[at] == '#')) {
-      if (text[at] == '#') {
-        while (at < size && text[at] != '\n') { ++at; }
-      } else {
-        ++at;
-      }
-    }
-    std::size_t value = 0;
-    const std::size_t begin = at;
-    for (; at < size && std::isdigit(text[at]) != 0 && at - begin < 12; ++at) {
-      value = value * 10 + (text[at] - std::size_t{'0'});
-    }
-    if (at == begin || value == 0) { throw error(name, "its header lacks a number"); }
-    return value;
-  };
+  netpbm::scanner numbers(name, {reinterpret_cast<const char*>(text), size}, 2);
   picture result;
   result.channels = text[1] == '5' ? 1 : 3;
-  result.width = number();
-  result.height = number();
-  result.maxval = number();
-  result.first = at + 1;
+  result.width = numbers.number("width");
+  result.height = numbers.number("height");
+  result.maxval = numbers.number("maxval");
+  if (result.width == 0 || result.height == 0) { throw error(name, "has no pixels"); }
+  if (result.maxval == 0) { throw error(name, "has a maxval of 0"); }
   if (result.maxval > 255) { throw error(name, "has samples of two bytes"); }
-  if (result.height > std::numeric_limits<std::size_t>::max() / 3 / result.width || at >= size ||
+  numbers.skip_one_separator();
+  result.first = numbers.at();
+  if (result.height > std::numeric_limits<std::size_t>::max() / 3 / result.width ||
       result.bytes() > size - result.first) {
     throw error(name, "ends before its pixels do");
   }

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -33,6 +34,8 @@ struct options {
   std::string output;
 };
 
+constexpr std::size_t most_bytes = std::numeric_limits<std::size_t>::max() / 4;
+
 std::size_t number(const std::string& text) {
   std::size_t end = 0;
   const unsigned long long value =
@@ -44,7 +47,9 @@ std::size_t number(const std::string& text) {
 options parse(std::vector<std::string> arguments) {
   options chosen;
   if (arguments.size() >= 2 && arguments[0] == "--gpu-kib") {
-    chosen.gpu_bytes = number(arguments[1]) * 1024;
+    const std::size_t kib = number(arguments[1]);
+    if (kib > most_bytes / 1024) { throw std::invalid_argument("--gpu-kib is too large"); }
+    chosen.gpu_bytes = kib * 1024;
     if (chosen.gpu_bytes < tt::least_streamed_scratch) {
       throw std::invalid_argument("--gpu-kib must be 384 or more");
     }
@@ -56,6 +61,9 @@ options parse(std::vector<std::string> arguments) {
   } else if (arguments.size() == 2) {
     chosen.nx = number(arguments[0]);
     chosen.ny = number(arguments[1]);
+    if (chosen.nx > most_bytes / sizeof(float) / chosen.ny) {
+      throw std::invalid_argument("a matrix of NX x NY floats is larger than memory can be");
+    }
   } else if (!arguments.empty()) {
     throw std::invalid_argument("try streamed --help");
   }
