@@ -92,7 +92,8 @@ def rot90(
 
 
 def contiguous(x: ArrayT, *, out: Optional[ArrayT] = None) -> ArrayT:
-    """The same elements without gaps, in C order, whatever the strides of ``x``; ``x`` itself where it is so already.
+    """The same elements without gaps, in C order, whatever the strides of ``x``; ``x`` itself where it is so already. As
+    for all functions, ``x`` is in the memory of a GPU.
 
     :param out: receives the elements, also where ``x`` is contiguous
     """
@@ -110,4 +111,5 @@ def explain(function: Callable[..., Any], x: Any, *arguments: Any, **keywords: A
     name = getattr(function, "__name__", "")
     if name not in ("permute", "transpose", "flip", "reverse", "rot90", "contiguous"):
         raise TypeError("tiletranspose: explain takes a function of this package that makes an array")
-    return _arrays.explain(x, *getattr(_requests, name)(*arguments, **keywords))
+    request = getattr(_requests, name)(*arguments, **keywords)
+    return _arrays.explain(x, *request, may_return_x=name == "contiguous")

@@ -213,7 +213,10 @@ def transpose_(x: Any) -> None:
 
 
 def is_contiguous(x: Any) -> bool:
-    """True where the elements lie in C order without gaps."""
+    """True where the elements lie in C order without gaps in the memory of a GPU.
+
+    :raises ValueError: for arrays in host memory; of tensors that is left to who moves them
+    """
     library = library_of(x)
     if library == "torch":
         return x.is_contiguous() and x.is_cuda
@@ -223,10 +226,14 @@ def is_contiguous(x: Any) -> bool:
         _jax.check_device(x)
         return True
     memory = memory_of(x, "x")
-    if memory.strides is None or 0 in memory.shape:
+    return is_dense(memory.shape, memory.strides, memory.item_bytes)
+
+
+def is_dense(shape: tuple, strides: Optional[tuple], item_bytes: int) -> bool:
+    if strides is None or 0 in shape:
         return True
-    expected = memory.item_bytes
-    for extent, stride in zip(reversed(memory.shape), reversed(memory.strides)):
+    expected = item_bytes
+    for extent, stride in zip(reversed(shape), reversed(strides)):
         if extent != 1 and stride != expected:
             return False
         expected *= extent
@@ -246,12 +253,14 @@ def layout_of(x: Any) -> tuple:
 _ANY_ADDRESS = 1 << 40
 
 
-def explain(x: Any, axes: Any, swapped: Any, flipped: Any) -> str:
+def explain(x: Any, axes: Any, swapped: Any, flipped: Any, may_return_x: bool) -> str:
     """What a request would launch for an array that starts where a library would have it start, as the result does."""
     shape, strides, item_bytes = layout_of(x)
     axes, flipped = _core.complete_order(len(shape), axes, swapped, flipped)
     if 0 in shape:
         return "nothing: a size is 0\n"
+    if may_return_x and is_dense(shape, strides, item_bytes):
+        return "nothing: the array has no gaps, and is returned itself\n"
     source = (_ANY_ADDRESS, shape, strides, item_bytes)
     target = (2 * _ANY_ADDRESS, tuple(shape[axis] for axis in axes), None, item_bytes)
     return _core.explain(target, source, axes, flipped)
