@@ -129,6 +129,69 @@ void check_layouts() {
   }
 }
 
+// Fill values in braces, which name no type, at the corner of a matrix: the other elements of the tile become the value.
+struct two_numbers {
+  float a, b;
+};
+
+enum class loader { at_once, in_background, pipeline };
+
+template <loader Loader, class Group, class Tile, class... Pipeline>
+void load_with_braces(Group group, Tile tile, tt::matrix_view<const two_numbers> from, int value,
+                      Pipeline&... pipeline) {
+  if constexpr (Loader == loader::at_once) {
+    if (value == 0) { tt::load_tile(group, tile, from, 3, 4, {}); }
+    if (value == 1) { tt::load_tile(group, tile, from, 3, 4, {0, 0}); }
+    if (value == 2) { tt::load_tile(group, tile, from, 3, 4, {0, 5}); }
+  } else if constexpr (Loader == loader::in_background) {
+    if (value == 0) { tt::load_tile_async(group, tile, from, 3, 4, {}); }
+    if (value == 1) { tt::load_tile_async(group, tile, from, 3, 4, {0, 0}); }
+    if (value == 2) { tt::load_tile_async(group, tile, from, 3, 4, {0, 5}); }
+  } else {
+    if (value == 0) { (pipeline.load(group, tile, from, 3, 4, {}), ...); }
+    if (value == 1) { (pipeline.load(group, tile, from, 3, 4, {0, 0}), ...); }
+    if (value == 2) { (pipeline.load(group, tile, from, 3, 4, {0, 5}), ...); }
+  }
+}
+
+template <loader Loader>
+void check_fill_in_braces(int value) {
+  using tile_type = tt::shared_tile<two_numbers, tt::padded_layout<two_numbers, 8, 8, 1>>;
+  using pipeline_type = tt::tile_pipeline<1>;
+  const tt::smem_layout smem{tt::smem_tiles<tile_type, 1>(),
+                             tt::smem_array<pipeline_type::storage, 1>()};
+  tt::emulated_buffer<two_numbers> in(6 * 9);
+  tt::emulated_buffer<two_numbers> out(8 * 8);
+  for (std::size_t i = 0; i < in.size(); ++i) { in[i] = {static_cast<float>(i), 1}; }
+  const tt::emulation_report report = tt::emulate(
+      1, 32, smem.bytes(),
+      [&](tt::emulated_block block, tt::matrix_view<two_numbers> to,
+          tt::matrix_view<const two_numbers> from) {
+        const auto [tiles, storage] = smem.carve(block.shared());
+        const auto tile = tiles[0];
+        pipeline_type pipeline(block, *storage);
+        const int rank = static_cast<int>(block.thread_rank());
+        for (int i = rank; i < 64; i += 32) { tile.set(i / 8, i % 8, two_numbers{-7, -7}); }
+        block.sync();
+        load_with_braces<Loader>(block, tile, from, value, pipeline);
+        pipeline.commit();
+        pipeline.wait();
+        block.sync();
+        tt::store_tile(block, to, 0, 0, tile);
+      },
+      tt::matrix_view<two_numbers>{out.data(), 8, 8},
+      tt::matrix_view<const two_numbers>{in.data(), 6, 9});
+  INFO("loader " << static_cast<int>(Loader) << ", value " << value << '\n' << report.table());
+  CHECK(report.clean());
+  bool right = true;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const bool inside = i / 8 < 3 && i % 8 < 5;
+    const two_numbers outside = {0, value == 2 ? 5.0f : 0.0f};
+    right = right && equal(out[i], inside ? in[(i / 8 + 3) * 9 + i % 8 + 4] : outside);
+  }
+  CHECK(right);
+}
+
 template <class T, int TileDim, int BlockRows>
 void check_block_transpose() {
   using block_transpose = tt::block_transpose<T, TileDim, BlockRows>;
@@ -286,6 +349,14 @@ TEST_CASE("tiles between memories, elements of 6 to 64 bytes") {
   check_layouts<element<12>>();
   check_layouts<element<16>>();
   check_layouts<element<64>>();
+}
+
+TEST_CASE("tiles filled with a value in braces") {
+  for (const int value : {0, 1, 2}) {
+    check_fill_in_braces<loader::at_once>(value);
+    check_fill_in_braces<loader::in_background>(value);
+    check_fill_in_braces<loader::pipeline>(value);
+  }
 }
 
 TEST_CASE("block_transpose") {

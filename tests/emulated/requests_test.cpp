@@ -296,7 +296,7 @@ TEST_CASE("reports for people and for programs") {
 
 TEST_CASE("a report names files of any length") {
   const std::string file(300, 'f');
-  const tt::detail::access_site here{file.c_str(), 7};
+  const tt::detail::access_site here = tt::detail::access_site::at(file.c_str(), 7);
   const emulation_report report = tt::emulate(1, 1, 4, [&](tt::emulated_block block) {
     store_shared(block.shared(), 1u, here);
     block.sync(here);

@@ -77,7 +77,7 @@ class emulated_block_run {
       thread.state_ = thread_state::ready;
       thread.step_ = 0;
       thread.calls_ = 0;
-      thread.caller_ = {"", 0};
+      thread.caller_ = no_site;
       thread.steps_.clear();
       thread.copies_.clear();
     }

@@ -42,7 +42,7 @@ class fiber_switcher final : public switcher, private fiber_owner {
  private:
   unsigned run_fiber(unsigned rank) override {
     run_.run_thread(rank);
-    run_.set_state(rank, thread_state::finished, {"", 0});
+    run_.set_state(rank, thread_state::finished, no_site);
     return next_ready(rank);
   }
 

@@ -15,10 +15,12 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+inline constexpr access_site no_site = access_site::at("", 0);
+
 /// A place in the source and, where the library has it, the place of the public function's call.
 struct call_place {
-  access_site site{"", 0};
-  access_site caller{"", 0};  ///< line 0: none
+  access_site site = no_site;
+  access_site caller = no_site;  ///< line 0: none
 
   bool is_library() const { return caller.line != 0; }
 };

@@ -42,7 +42,7 @@ class emulated_thread final : public machine {
     if (calls_++ == 0) { caller_ = caller; }
   }
   void leave_call() override {
-    if (--calls_ == 0) { caller_ = {"", 0}; }
+    if (--calls_ == 0) { caller_ = no_site; }
   }
   void enter_step(unsigned long long number) override {
     steps_.push_back(step_);
@@ -95,8 +95,8 @@ class emulated_thread final : public machine {
   unsigned rank_;
   thread_state state_ = thread_state::ready;
   unsigned calls_ = 0;  ///< public functions of the library that the thread is in
-  access_site caller_{"", 0};
-  call_place waits_at_{{"", 0}, {"", 0}};
+  access_site caller_ = no_site;
+  call_place waits_at_;
   thread_log log_;
   thread_copies copies_;
   const void* awaited_barrier_ = nullptr;  ///< at_phase

@@ -28,7 +28,7 @@ class thread_switcher final : public switcher {
     for (unsigned rank = 0; rank < run_.thread_count(); ++rank) {
       threads.emplace_back([this, rank] {
         run_.run_thread(rank);
-        stop(rank, thread_state::finished, {"", 0});
+        stop(rank, thread_state::finished, no_site);
       });
     }
     for (std::thread& thread : threads) { thread.join(); }

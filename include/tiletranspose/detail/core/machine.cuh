@@ -13,15 +13,20 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// A place in the source. As a default argument `access_site here = access_site::at()` it is the place of
-/// the call, also through functions that hand it on. On the device it is never read, and NVRTC learnt the
-/// compiler's names for it after CUDA 12.4.
-struct access_site {
+/// A place in the source. As a default argument `access_site here = access_site::at()` it is the place of the call, also
+/// through functions that hand it on. On the device it is never read, and NVRTC learnt the compiler's names for it after
+/// CUDA 12.4. A list in braces in a call is a value and never a place: no number is bound to the constructor's references.
+class access_site {
+  TILETRANSPOSE_HOST_DEVICE constexpr access_site(const char*& f, int& l) : file(f), line(l) {}
+
+ public:
   const char* file;
   int line;
 
 #if defined(__CUDACC_RTC__)
-  TILETRANSPOSE_HOST_DEVICE static constexpr access_site at() { return {nullptr, 0}; }
+  TILETRANSPOSE_HOST_DEVICE static constexpr access_site at(const char* f = nullptr, int l = 0) {
+    return {f, l};
+  }
 #else
   TILETRANSPOSE_HOST_DEVICE static constexpr access_site at(const char* file = __builtin_FILE(),
                                                             int line = __builtin_LINE()) {
