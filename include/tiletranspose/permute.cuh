@@ -9,6 +9,9 @@
 ///     // Images of height x width pixels of 3 channels, to one plane a channel.
 ///     status = tt::permute(planes, pixels, {images, height, width, 3}, {0, 3, 1, 2}, stream);
 ///
+/// Extents are std::size_t, strides std::ptrdiff_t and axes int. In braces constants may be of any type, variables only of
+/// these, or the conversion is narrowing, which is an error: `{std::size_t(batch), 12, 64}` where batch is an int.
+///
 /// All calls return the status of their launches, allocate nothing, run asynchronously on `stream` and may be captured.
 /// Axes of one element do not count, and axes that stay together count as one: at most 8 are left of at most 16.
 ///
@@ -55,7 +58,8 @@ template <class T, std::size_t Rank>
 /// out_strides[k]], becomes that of the input. Strides are in elements and may be negative; those of the input also 0.
 /// \param out_strides, in_strides  of axis k on both sides, in one order
 ///
-///     status = tt::permute(out, {1, rows}, in + cols - 1, {pitch, -1}, {rows, cols}, stream);  // rotated by 90 degrees
+///     // Rotated by 90 degrees: rows, cols are std::size_t, the elements between two rows of each side std::ptrdiff_t.
+///     status = tt::permute(out, {1, out_pitch}, in + cols - 1, {in_pitch, -1}, {rows, cols}, stream);
 template <class T, std::size_t Rank>
 [[nodiscard]] cudaError_t permute(T* out, const std::ptrdiff_t (&out_strides)[Rank], const T* in,
                                   const std::ptrdiff_t (&in_strides)[Rank],

@@ -251,10 +251,11 @@ cudaError_t calls(float* planes, const float* pixels, float* heads, const float*
   status = tt::permute(heads, tokens, {batch, length, 12, 64}, {0, 2, 1, 3}, stream);  // attention heads
   return status;
 }
-cudaError_t strided(float* out, const float* in, cudaStream_t stream) {
-  constexpr int rows = 30, cols = 40, pitch = 64;
+cudaError_t strided(float* out, const float* in, std::size_t rows, std::size_t cols, std::ptrdiff_t in_pitch,
+                    std::ptrdiff_t out_pitch, cudaStream_t stream) {
   cudaError_t status = cudaSuccess;
-  status = tt::permute(out, {1, rows}, in + cols - 1, {pitch, -1}, {rows, cols}, stream);  // rotated by 90 degrees
+  // Rotated by 90 degrees: rows, cols are std::size_t, the elements between two rows of each side std::ptrdiff_t.
+  status = tt::permute(out, {1, out_pitch}, in + cols - 1, {in_pitch, -1}, {rows, cols}, stream);
   return status;
 }
 cudaError_t transformed(float* planes, const unsigned char* pixels, std::size_t images, std::size_t height,
