@@ -70,7 +70,9 @@ struct view_to_read<const T> {
 ///     tt::matrix_view<float> dense{out, rows, cols};               // without a stride: one behind the other
 ///     tt::matrix_view same{in, rows, cols};                        // its element type is that of the pointer
 ///
-/// A default view is empty. A view of elements that may be written converts to one of const elements.
+/// A default view is empty, and its stride is 0: code that sets the members one by one sets the stride, too, which does not
+/// follow `cols`. With a stride of 0 every row is the first; calls from the host refuse several such rows.
+/// A view of elements that may be written converts to one of const elements.
 template <class T>
 struct matrix_view {
   static_assert(detail::has_size<T>,

@@ -49,6 +49,16 @@ TEST_CASE("matrix_view: a default one is empty", "[view]") {
   CHECK(view.stride == 0);
 }
 
+TEST_CASE("matrix_view: the stride does not follow columns that are set later", "[view]") {
+  to_write view;
+  view.data = memory;
+  view.rows = 6;
+  view.cols = 8;
+  CHECK(view.stride == 0);
+  view.stride = view.cols;
+  CHECK(stride_of(view) == 8);
+}
+
 TEST_CASE("matrix_view: one to write becomes one to read", "[view]") {
   const to_write view{memory + 1, 5, 7, 8};
   const to_read same = view;
