@@ -102,19 +102,59 @@ TILETRANSPOSE_HOST_DEVICE constexpr int phase_lanes(int access_bytes, bank_model
   return wanted > model.request_lanes ? model.request_lanes : wanted > 0 ? wanted : 1;
 }
 
+namespace detail {
+
+/// Conflict ways of one phase, by lanes [first, end), of any model and of accesses of any width. It keeps no list of words,
+/// and a compiler takes many times as long for it as for `request_ways`.
+TILETRANSPOSE_ANY_CALLEE
+template <class ByteOffset>
+TILETRANSPOSE_HOST_DEVICE constexpr int phase_ways(ByteOffset byte_offset, int access_bytes,
+                                                   bank_model model, int first, int end) {
+  int worst = 0;
+  for (int bank = 0; bank < model.banks; ++bank) {
+    int served = 0;  // words of the bank that no earlier lane wants
+    for (int lane = first; lane < end; ++lane) {
+      const long long offset = byte_offset(lane);
+      if (offset < 0) { continue; }
+      const long long last = (offset + access_bytes - 1) / model.bank_width;
+      for (long long word = offset / model.bank_width; word <= last; ++word) {
+        bool counts = word % model.banks == bank;
+        for (int other = first; counts && other < lane; ++other) {
+          const long long start = byte_offset(other);
+          counts = start < 0 || word < start / model.bank_width ||
+                   word > (start + access_bytes - 1) / model.bank_width;
+        }
+        if (counts && ++served > worst) { worst = served; }
+      }
+    }
+  }
+  return worst;
+}
+
+}  // namespace detail
+
 /// Conflict ways of one request: lane `l` of `lanes` accesses `access_bytes` bytes at `byte_offset(l)`;
-/// a negative offset means that the lane takes no part.
+/// a negative offset means that the lane takes no part. `access_bytes` is 1 or more.
 /// \returns the largest number of distinct words that one bank serves in one phase; 0 without any lane.
 TILETRANSPOSE_ANY_CALLEE
 template <class ByteOffset>
 TILETRANSPOSE_HOST_DEVICE constexpr int request_ways(ByteOffset byte_offset, int access_bytes,
                                                      bank_model model = banks_32x4,
                                                      int lanes = 32) {
-  constexpr int max_banks = 32;
-  constexpr int max_words = 64;
+  // Room for every access of a GPU, and for twice its banks; phases of more words are counted without it.
+  constexpr int max_banks = 64;
+  constexpr int max_words = 128;
   const int together = phase_lanes(access_bytes, model);
+  const long long lane_words = (access_bytes + 2LL * model.bank_width - 2) / model.bank_width;
+  const bool has_room = model.banks <= max_banks && together * lane_words <= max_words;
   int worst = 0;
   for (int first = 0; first < lanes; first += together) {
+    if (!has_room) {
+      const int end = lanes - first < together ? lanes : first + together;
+      const int ways = detail::phase_ways(byte_offset, access_bytes, model, first, end);
+      worst = ways > worst ? ways : worst;
+      continue;
+    }
     int used[max_banks] = {};          // distinct words per bank
     long long newest[max_banks] = {};  // the last word seen in each bank
     long long words[max_words] = {};   // every distinct word of this phase

@@ -140,6 +140,21 @@ static_assert(tt::request_ways(stride_of_one_line, 4, tt::banks_32x8) == 16);
 static_assert(tt::request_ways(even_lanes, 4) == 16, "half of the lanes, all in bank 0");
 static_assert(tt::request_ways(straddling, 4) == 2, "33 words");
 
+// More words in a phase than any access of a GPU has, and more banks.
+constexpr long long three_words(int lane) { return lane * 352LL + 22; }
+constexpr tt::bank_model banks_64x4{64, 4, 64};
+static_assert(tt::request_ways(three_words, 11, tt::banks_32x8) == 3, "69 words");
+static_assert(tt::request_ways(stride_of_one_line, 252) == 2, "63 words");
+static_assert(tt::request_ways(stride_of_one_line, 260) == 3, "65 words");
+static_assert(tt::request_ways(stride_of_one_line, 520) == 5, "130 words");
+static_assert(tt::request_ways(straddling, 4, {80, 4, 80}, 80) == 2, "81 words");
+static_assert(tt::request_ways(stride_of_one_line, 4, {80, 4, 80}, 80) == 16);
+static_assert(tt::request_ways(stride_of_one_line, 4, banks_64x4) == 16);
+static_assert(tt::request_ways(stride_of_one_line, 4, banks_64x4, 64) == 32);
+static_assert(tt::request_ways(straddling, 4, banks_64x4, 64) == 2, "65 words");
+static_assert(column_ways<float, 64, 64, 0>(banks_64x4) == 64);
+static_assert(column_ways<float, 64, 64, 1>(banks_64x4) == 1);
+
 constexpr tt::tile_coordinate half_a_column(int lane) {
   return lane < 16 ? tt::tile_coordinate{lane, 3} : tt::tile_coordinate{-1, 0};
 }
@@ -230,6 +245,12 @@ struct named_model {
 const named_model models[] = {{"32 banks of 4 bytes", tt::banks_32x4},
                               {"32 banks of 8 bytes", tt::banks_32x8},
                               {"16 banks of 4 bytes", tt::banks_16x4}};
+// What no GPU of CUDA's has.
+const named_model other_models[] = {{"64 banks of 4 bytes", banks_64x4},
+                                    {"80 banks of 4 bytes", {80, 4, 80}},
+                                    {"33 banks of 4 bytes", {33, 4, 32}},
+                                    {"32 banks of 4 bytes for 128 lanes", {32, 4, 128}},
+                                    {"2 banks of 16 bytes for 3 lanes", {2, 16, 3}}};
 
 }  // namespace
 
@@ -239,9 +260,11 @@ TEST_CASE("banks: random requests take as many ways as the reference says", "[ba
     return std::uniform_int_distribution<int>(lowest, highest)(random);
   };
   for (int round = 0; round < 20000; ++round) {
-    const named_model& m = models[between(0, 2)];
-    const int access = 1 << between(0, 4);
-    const int lanes = round % 4 == 0 ? between(1, 32) : 32;
+    const bool on_gpu = round % 8 != 7;  // else accesses and banks that there are not
+    const named_model& m =
+        on_gpu || round % 16 == 7 ? models[between(0, 2)] : other_models[between(0, 4)];
+    const int access = on_gpu ? 1 << between(0, 4) : between(1, round % 32 == 7 ? 1000 : 24);
+    const int lanes = round % 4 == 0 ? between(1, 32) : on_gpu ? 32 : between(32, 130);
     const int reach = 1 << between(2, 14);  // few words often, so that lanes meet in them
     const int stride = between(0, 200);
     const int kind = between(0, 3);
