@@ -149,6 +149,49 @@ TEST_CASE("permute: the order of elements that are moved one by one") {
   CHECK(rows.inner_extent == 16 * 32 * 15);
 }
 
+// 2 x N x 12 elements, the first two axes exchanged: N is too long to be counted together with the 24 others.
+TEST_CASE("permute: blocks of elements are full beside an axis of any length") {
+  for (const long long length : {44000000LL, 45000000LL, 1100000000LL}) {
+    tt::detail::relocation move{};
+    move.in_element = move.out_element = 4;
+    move.rank = 3;
+    const auto extent = static_cast<size_type>(length);
+    move.axes[0] = {extent, 12, 24};
+    move.axes[1] = {2, 12 * length, 12};
+    move.axes[2] = {12, 1, 1};
+    size_type places = 0;
+    size_type elements = 0;
+    int launches = 0;
+    tt::detail::plan_axes_elements<long long>(move, 4, [&](const auto& plan) {
+      const auto& arguments = plan.arguments;
+      places += plan.blocks * arguments.per_block;
+      elements += plan.blocks / arguments.blocks.divisor * arguments.elements;
+      ++launches;
+      return 0;
+    });
+    CAPTURE(length, launches);
+    CHECK(elements == 24 * extent);
+    CHECK(places <= elements + elements / 8);
+    CHECK(launches <= 64);
+  }
+}
+
+TEST_CASE("permute: halves of an array have whole micro-blocks, too") {
+  for (const size_type extent : {size_type{8}, size_type{44}, size_type{252}, size_type{1024}}) {
+    tt::detail::relocation move{};
+    move.in_element = move.out_element = 4;
+    move.rank = 1;
+    move.axes[0] = {extent, 1, 1};
+    size_type sum = 0;
+    tt::detail::split(move, [&](const tt::detail::relocation& part) {
+      CHECK(part.axes[0].extent % 4 == 0);
+      sum += part.axes[0].extent;
+      return 0;
+    });
+    CHECK(sum == extent);
+  }
+}
+
 namespace {
 template <class T, std::size_t Rank>
 void check_random(std::mt19937& generator, int cases) {

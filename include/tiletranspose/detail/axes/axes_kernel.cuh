@@ -340,7 +340,10 @@ auto plan_axes_elements(const relocation& move, int most_rounds, Launch launch)
   size_type blocks = divide_up(order.inner_extent, block);
   relocation outer = move;
   for (int k = 0; k < order.inner; ++k) { outer.axes[order.axes[k]].extent = 1; }
-  if (order.inner_extent > most_counted - block || count_elements(outer) > max_blocks / blocks) {
+  // Blocks would be mostly empty where the next axis is too long to be counted with those that they stay within.
+  const bool empty = order.inner < move.rank && 2 * order.inner_extent < block;
+  if (empty || order.inner_extent > most_counted - block ||
+      count_elements(outer) > max_blocks / blocks) {
     return split(move, [&](const relocation& part) {
       return plan_axes_elements<Step>(part, most_rounds, launch);
     });

@@ -201,8 +201,8 @@ inline bool has_short_places(const relocation& move) {
   return larger(in, out) < size_type{1} << 31;
 }
 
-/// Calls launch(part) for both halves of a relocation along its longest axis, of which the first has whole vectors where
-/// there are enough; `launch` returns 0 to go on.
+/// Calls launch(part) for both halves of a relocation along its longest axis, of which the first has whole vectors, or
+/// micro-blocks, where there are enough; `launch` returns 0 to go on.
 template <class Launch>
 auto split(const relocation& move, Launch launch) {
   int longest = 0;
@@ -211,9 +211,9 @@ auto split(const relocation& move, Launch launch) {
   }
   relocation first = move;
   relocation second = move;
-  constexpr size_type whole = 128;
   const size_type half = move.axes[longest].extent / 2;
-  const size_type first_extent = half < whole ? half : half / whole * whole;
+  const size_type whole = half < 4 ? 1 : half < 128 ? 4 : 128;
+  const size_type first_extent = half / whole * whole;
   first.axes[longest].extent = first_extent;
   second.axes[longest].extent -= first_extent;
   advance(second, longest, first_extent);
