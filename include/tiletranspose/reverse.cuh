@@ -213,7 +213,8 @@ template <class T>
                                                              stream);
 }
 
-/// Reverses an array in its own memory. Where the launch fails the data are as they were, here and below.
+/// Reverses an array in its own memory. Where the launch fails the data are as they were, here and below,
+/// but for quarter turns, which may leave them transposed (reorient_inplace).
 ///
 ///     data[i] becomes data[n - 1 - i]    for 0 <= i < n
 ///
