@@ -2,9 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Permutes whose tiles are moved in micro-blocks, with tuning rows by which no array is too small for them: whole tiles and
-// parts of tiles, sides along several axes, both sizes of tiles, and what stays together as one element.
+// parts of tiles, sides along several axes, both sizes of tiles, what stays together as one element, and elements that become
+// others on the way, of transposes, too.
 
 #include "permutes.hpp"
+
+#include <tiletranspose/transpose.cuh>
+
+#include <cstdint>
 
 namespace {
 
@@ -105,4 +110,156 @@ TEST_CASE("micro-blocks: random arrays") {
         check<float, 4>(extents, order);
     }
   }
+}
+
+namespace {
+
+// What becomes of an element tells where it was in its matrix, too.
+template <class In, class Out>
+struct placed {
+  Out operator()(In value, std::size_t row, std::size_t col) const {
+    return static_cast<Out>(3 * value + 5 * row + 7 * col);
+  }
+};
+
+constexpr auto transform = tt::detail::fusion::transform;
+
+// A batch of matrices with gaps, in tiles of a side, beside its definition.
+template <class In, class Out>
+void check_fused(size_type nx, size_type ny, size_type batch, int side) {
+  const size_type in_stride = nx + 4;
+  const size_type out_stride = ny + 8;
+  const size_type in_batch = ny * in_stride + 12;
+  const size_type out_batch = nx * out_stride + 4;
+  tt::emulated_buffer<In> in(batch * in_batch);
+  tt::emulated_buffer<Out> out(batch * out_batch);
+  const std::vector<unsigned char> bytes = random_bytes(in.size() * sizeof(In));
+  std::memcpy(in.data(), bytes.data(), bytes.size());
+  std::memset(out.data(), guard, out.size() * sizeof(Out));
+  std::vector<Out> want(out.data(), out.data() + out.size());
+  for (size_type b = 0; b < batch; ++b) {
+    for (size_type y = 0; y < ny; ++y) {
+      for (size_type x = 0; x < nx; ++x) {
+        want[b * out_batch + x * out_stride + y] =
+            placed<In, Out>{}(in[b * in_batch + y * in_stride + x], y, x);
+      }
+    }
+  }
+  const tt::detail::batch_problem problem{
+      {in.data(), out.data(), in_stride * sizeof(In), out_stride * sizeof(Out),
+       in_batch * sizeof(In), out_batch * sizeof(Out), nx, ny, false},
+      batch};
+  const auto cut = tt::detail::cut_micro_tiles(problem, sizeof(In), sizeof(Out), side);
+  INFO(sizeof(In) << " to " << sizeof(Out) << " bytes, " << batch << " of " << ny << " x " << nx
+                  << ", tiles of " << side);
+  REQUIRE(tt::detail::has_whole_blocks(cut.move, cut.tiles.x));
+  cpu::this_device() = {};
+  const tt::detail::fused_operation<transform, In, Out, placed<In, Out>> operation{{}, {}};
+  REQUIRE(tt::detail::launch_micro_tiles(cut.tiles, cut.move, operation, nullptr) == cudaSuccess);
+  CHECK(cpu::this_device().faults == 0);
+  CHECK(std::equal(want.begin(), want.end(), out.data()));
+}
+template <class In, class Out>
+void check_pair() {
+  check_fused<In, Out>(72, 68, 2, 64);
+  check_fused<In, Out>(200, 12, 3, 64);
+  check_fused<In, Out>(8, 132, 5, 64);  // a side of a tile goes on in the next matrix
+  check_fused<In, Out>(12, 8, 40, 64);
+  if (sizeof(In) <= 2 && sizeof(Out) <= 2) { check_fused<In, Out>(140, 136, 2, 128); }
+}
+
+}  // namespace
+
+TEST_CASE("micro-blocks: transposes whose elements become others") {
+  using byte = std::uint8_t;
+  using half = std::uint16_t;
+  using word = std::uint32_t;
+  check_pair<byte, byte>();
+  check_pair<byte, half>();
+  check_pair<byte, word>();
+  check_pair<half, byte>();
+  check_pair<half, half>();
+  check_pair<half, word>();
+  check_pair<word, byte>();
+  check_pair<word, half>();
+}
+
+TEST_CASE("micro-blocks: permutes whose elements become others") {
+  const size_type extents[] = {28, 3, 5, 36};
+  const int order[] = {3, 2, 1, 0};
+  constexpr size_type count = 28 * 3 * 5 * 36;
+  tt::emulated_buffer<std::uint16_t> in(count);
+  tt::emulated_buffer<std::uint32_t> out(count);
+  for (size_type i = 0; i < count; ++i) { in[i] = static_cast<std::uint16_t>(i); }
+  const std::uint16_t* const from = in.data();
+  const auto op = [](std::uint16_t value) { return std::uint32_t{7} * value; };
+  const tt::explanation e = tt::explain_transform_permute(out.data(), from, extents, order);
+  INFO(tt::to_string(e));
+  REQUIRE(std::string(e.rule) == "micro-blocks of axes");
+  REQUIRE((e.load_bytes == 8 && e.store_bytes == 16));
+  cpu::this_device() = {};
+  REQUIRE(tt::transform_permute(out.data(), from, extents, order, op) == cudaSuccess);
+  REQUIRE(e.launches == static_cast<size_type>(cpu::this_device().launches));
+  bool right = true;
+  for (size_type i = 0; i < count; ++i) {
+    const size_type d = i % 36, c = i / 36 % 5, b = i / 180 % 3, a = i / 540;
+    right = right && out[((d * 5 + c) * 3 + b) * 28 + a] == 7 * static_cast<std::uint16_t>(i);
+  }
+  REQUIRE(right);
+}
+
+TEST_CASE("micro-blocks: which transposes with an operation go so") {
+  using tt::detail::batch_problem;
+  const auto dense = [](size_type nx, size_type ny, size_type batch, size_type in, size_type out) {
+    return batch_problem{{reinterpret_cast<const void*>(size_type{1} << 40),
+                          reinterpret_cast<void*>(size_type{1} << 41), nx * in, ny * out,
+                          nx * ny * in, nx * ny * out, nx, ny, false},
+                         batch};
+  };
+  const auto side = [&](size_type nx, size_type ny, size_type batch, size_type in, size_type out) {
+    return tt::detail::fused_micro_side(dense(nx, ny, batch, in, out), in, out);
+  };
+  CHECK(side(1024, 1024, 4, 1, 1) == 64);
+  CHECK(side(1024, 1024, 3, 1, 1) == 0);  // 3 MB
+  CHECK(side(1024, 1028, 40, 2, 2) == 128);
+  CHECK(side(1024, 60, 40, 2, 2) == 64);  // would fill less than half of larger ones
+  CHECK(side(1024, 1028, 4, 2, 4) == 64);
+  CHECK(side(1023, 1024, 40, 2, 2) == 0);
+  CHECK(side(1024, 1022, 40, 2, 2) == 0);
+  CHECK(side(8, 8, 100000, 2, 2) == 64);
+  CHECK(side(8, 4, 200000, 2, 2) == 0);
+  CHECK(side(4, 8, 200000, 2, 2) == 0);
+  // One matrix up to 32 MB, as often as its elements become smaller.
+  CHECK(side(4096, 4096, 1, 2, 2) == 64);
+  CHECK(side(4096, 4100, 1, 2, 2) == 0);
+  CHECK(side(4096, 4112, 1, 1, 2) == 64);
+  CHECK(side(4096, 8000, 1, 1, 2) == 0);
+  CHECK(side(4096, 4100, 1, 4, 2) == 64);
+  CHECK(side(4096, 8000, 1, 4, 2) == 0);
+  CHECK(side(4096, 8000, 1, 4, 1) == 64);
+  CHECK(side(4096, 16384, 1, 4, 1) == 0);
+  CHECK(side(4096, 8000, 2, 1, 2) == 64);
+  batch_problem problem = dense(1024, 1024, 4, 1, 1);
+  problem.pointer_arrays = true;
+  CHECK(tt::detail::fused_micro_side(problem, 1, 1) == 0);
+  // Matrices side by side that become one behind the other, as one matrix would: columns are not counted by themselves.
+  problem = dense(1024, 1024, 4, 1, 1);
+  problem.in_stride_bytes = 4 * 1024;
+  problem.in_batch_bytes = 1024;
+  CHECK(tt::detail::fused_micro_side(problem, 1, 1) == 0);
+  for (const size_type bytes : {1u, 2u}) {
+    problem = dense(1024, 1024, 4, 1, 1);
+    problem.in = static_cast<const unsigned char*>(problem.in) + bytes;
+    CHECK(tt::detail::fused_micro_side(problem, 1, 1) == 0);
+    problem = dense(1024, 1024, 4, 1, 1);
+    problem.out = static_cast<unsigned char*>(problem.out) + bytes;
+    CHECK(tt::detail::fused_micro_side(problem, 1, 1) == 0);
+    problem = dense(1024, 1024, 4, 1, 1);
+    problem.out_batch_bytes += bytes;
+    CHECK(tt::detail::fused_micro_side(problem, 1, 1) == 0);
+  }
+  static_assert(
+      !tt::detail::has_fused_micro_blocks(4, 4) && !tt::detail::has_fused_micro_blocks(8, 1) &&
+          !tt::detail::has_fused_micro_blocks(3, 1) && tt::detail::has_fused_micro_blocks(4, 1),
+      "");
 }

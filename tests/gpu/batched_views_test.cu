@@ -173,6 +173,26 @@ TEST_CASE("batched views: fused calls", "[batched][transform][quick]") {
   });
 }
 
+// So many that micro-blocks take them, but where rows are no whole ones.
+TEST_CASE("batched views: many elements of a fused call", "[batched][transform][quick]") {
+  require_device();
+  random_source random;
+  const auto check_all = [&](shape s, std::size_t batch, const layout& from, const layout& to) {
+    check_fused<std::uint8_t, std::uint8_t>(s, batch, from, to, random);
+    check_fused<std::uint16_t, std::uint16_t>(s, batch, from, to, random);
+    check_fused<std::uint16_t, std::uint8_t>(s, batch, from, to, random);
+    check_fused<std::uint8_t, std::uint16_t>(s, batch, from, to, random);
+    check_fused<float, std::uint16_t>(s, batch, from, to, random);
+    check_fused<std::uint8_t, float>(s, batch, from, to, random);
+  };
+  check_all({512, 768}, 12, {}, {});
+  check_all({260, 516}, 32, {4, 12}, {8, 4});  // output rows begin inside of sectors
+  check_all({12, 1004}, 360, {}, {});
+  check_all({1060, 8}, 500, {}, {0, 4});
+  check_all({300, 1024}, 14, {16, 0, true}, {});
+  check_all({301, 1024}, 14, {}, {});
+}
+
 // The grid counts them in y, up to 65535.
 TEST_CASE("batched views: 70000 matrices of a fused call", "[batched][transform]") {
   require_device();

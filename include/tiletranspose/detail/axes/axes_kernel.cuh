@@ -33,6 +33,10 @@ struct counted_axis {
   divider extent;
   axis_steps<Step> steps;
 
+  /// The place of an index along this axis.
+  TILETRANSPOSE_FUNCTION unsigned index(unsigned all) const {
+    return extent.remainder(all, extent.quotient(all));
+  }
   /// Adds the place that `index` has along this axis; returns its index along the axes that come after.
   TILETRANSPOSE_FUNCTION unsigned count(unsigned index, axis_steps<Step>& at) const {
     const unsigned next = extent.quotient(index);
@@ -106,7 +110,8 @@ struct element_items {
                                    unsigned col) const {
     return operation.load(from, row, col);
   }
-  TILETRANSPOSE_FUNCTION void keep(unsigned down, unsigned across, const held& value) const {
+  TILETRANSPOSE_FUNCTION void keep(unsigned down, unsigned across, const held& value, unsigned,
+                                   unsigned) const {
     tile.set(static_cast<int>(down), static_cast<int>(across), value);
   }
   TILETRANSPOSE_FUNCTION void store(unsigned char* to, long long, unsigned down,
@@ -115,19 +120,23 @@ struct element_items {
   }
 };
 
-/// Or micro-blocks, which they transpose in registers: rows of them are loaded, columns are stored. In shared memory a row
-/// of columns has its micro-blocks in an order of its own, so that neither side has more than two conflict ways.
-template <int ElementBytes, int Lanes>
+/// Or micro-blocks: their rows are loaded, converted by the operation and transposed in registers, and columns are stored. In
+/// shared memory a row of columns has its micro-blocks in an order of its own, so that neither side has more than two
+/// conflict ways.
+template <class Operation, int Lanes>
 struct micro_items {
   static constexpr unsigned count = micro_elements;
   static constexpr unsigned lanes = Lanes;
-  static constexpr int bytes = ElementBytes * micro_elements;  ///< of a row or a column
+  static constexpr int row_bytes = Operation::in_bytes * micro_elements;
+  static constexpr int bytes = Operation::out_bytes * micro_elements;  ///< of a column
   static constexpr int shared_bytes = bytes * micro_elements * Lanes * Lanes;
-  using row = element_words<bytes, access_width(bytes)>;
+  using row = element_words<row_bytes, access_width(row_bytes)>;
+  using column = element_words<bytes, access_width(bytes)>;
   struct held {
     row rows[micro_elements];
   };
   unsigned char* shared;
+  const Operation& operation;
 
   /// Column `col` of the micro-blocks in row `down`.
   TILETRANSPOSE_FUNCTION unsigned char* place(unsigned down, unsigned across, int col) const {
@@ -141,23 +150,27 @@ struct micro_items {
     for (int i = 0; i < micro_elements; ++i) { value.rows[i] = load_global<row>(from + i * step); }
     return value;
   }
-  TILETRANSPOSE_FUNCTION void keep(unsigned down, unsigned across, const held& value) const {
+  TILETRANSPOSE_FUNCTION void keep(unsigned down, unsigned across, const held& value, unsigned row,
+                                   unsigned col) const {
     unsigned words[micro_elements][bytes / 4];
     unsigned transposed[micro_elements][bytes / 4];
-    __builtin_memcpy(words, &value, sizeof words);
-    thread_transpose<ElementBytes>(transposed, words);
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < micro_elements; ++i) {
-      row column;
-      __builtin_memcpy(&column, transposed[i], bytes);
-      store_shared(place(down, across, i), column);
+      operation.convert(words[i], value.rows[i], row + static_cast<unsigned>(i), col);
+    }
+    thread_transpose<Operation::out_bytes>(transposed, words);
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < micro_elements; ++i) {
+      column across_rows;
+      __builtin_memcpy(&across_rows, transposed[i], bytes);
+      store_shared(place(down, across, i), across_rows);
     }
   }
   TILETRANSPOSE_FUNCTION void store(unsigned char* to, long long step, unsigned down,
                                     unsigned across) const {
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < micro_elements; ++i) {
-      store_global(to + i * step, load_shared<row>(place(down, across, i)));
+      store_global(to + i * step, load_shared<column>(place(down, across, i)));
     }
   }
 };
@@ -200,8 +213,10 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < rounds; ++k) {
     const unsigned down = first + static_cast<unsigned>(k * BlockRows);
-    if (col < arguments.sides[0].extent && y0 + down * count < arguments.sides[1].extent) {
-      items.keep(down, lane, held[k]);
+    const unsigned held_row = y0 + down * count;
+    if (col < arguments.sides[0].extent && held_row < arguments.sides[1].extent) {
+      items.keep(down, lane, held[k], arguments.sides[1].axis.index(held_row),
+                 arguments.sides[0].axis.index(col));
     }
   }
   group.sync();

@@ -27,13 +27,15 @@ __global__ void __launch_bounds__(Side* BlockRows)
   move_axes_tile<BlockRows>(static_block<Side * BlockRows>{}, items, arguments, blockIdx.x);
 }
 
-template <int ElementBytes, int Lanes, class Step>
+template <class Operation, int Lanes, class Step>
 __global__ void __launch_bounds__(Lanes* micro_block_rows)
-    axes_micro_kernel(const __grid_constant__ axes_tile_arguments<Step> arguments) {
-  using items = micro_items<ElementBytes, Lanes>;
+    axes_micro_kernel(const __grid_constant__ axes_tile_arguments<Step> arguments,
+                      const __grid_constant__ Operation operation) {
+  using items = micro_items<Operation, Lanes>;
   alignas(16) __shared__ unsigned char shared[items::shared_bytes];
-  move_axes_tile<micro_block_rows>(static_block<Lanes * micro_block_rows>{}, items{shared},
-                                   arguments, blockIdx.x);
+  operation.show_compiler();
+  move_axes_tile<micro_block_rows>(static_block<Lanes * micro_block_rows>{},
+                                   items{shared, operation}, arguments, blockIdx.x);
 }
 
 template <int ElementBytes, int Threads = word_shifted_tile_shape{ElementBytes}.threads()>
@@ -105,16 +107,22 @@ cudaError_t launch_axes_tiles(const axes_choice& choice, const relocation& move,
   });
 }
 
-template <int ElementBytes>
+/// Starts tiles of micro-blocks of a side: that of large ones, if elements have them, or 64.
+template <class Operation, class Step>
+cudaError_t start_micro_tiles(int side, const launch_plan<axes_tile_arguments<Step>>& plan,
+                              const Operation& operation, cudaStream_t stream) {
+  constexpr size_type wider = larger(Operation::in_bytes, Operation::out_bytes);
+  constexpr int large = micro_tile_side(wider, ~size_type{0});
+  return start(side == large ? &axes_micro_kernel<Operation, large / micro_elements, Step>
+                             : &axes_micro_kernel<Operation, 64 / micro_elements, Step>,
+               plan, stream, operation);
+}
+
+template <class Operation>
 cudaError_t launch_micro_tiles(const axes_choice& choice, const relocation& move,
-                               cudaStream_t stream) {
-  return start_axes_tiles(choice, move, 1, [&](auto step, const auto& plan) {
-    using steps = decltype(step);
-    constexpr int most = micro_tile_side(ElementBytes, ~size_type{0});
-    return start(choice.tile_side == most
-                     ? &axes_micro_kernel<ElementBytes, most / micro_elements, steps>
-                     : &axes_micro_kernel<ElementBytes, 64 / micro_elements, steps>,
-                 plan, stream);
+                               const Operation& operation, cudaStream_t stream) {
+  return start_axes_tiles(choice, move, 1, [&](auto, const auto& plan) {
+    return start_micro_tiles(choice.tile_side, plan, operation, stream);
   });
 }
 
@@ -122,7 +130,10 @@ template <int ElementBytes, int Access>
 cudaError_t launch_copied_tiles(const axes_choice& choice, const relocation& move,
                                 cudaStream_t stream) {
   if constexpr (has_micro_blocks(ElementBytes)) {
-    if (choice.together > 1) { return launch_micro_tiles<ElementBytes>(choice, move, stream); }
+    if (choice.together > 1) {
+      constexpr int access = access_width(ElementBytes);
+      return launch_micro_tiles(choice, move, copy_operation<ElementBytes, access>{}, stream);
+    }
   }
   return launch_axes_tiles(choice, move, copy_operation<ElementBytes, Access>{}, stream);
 }

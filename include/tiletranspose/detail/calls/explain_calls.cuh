@@ -162,7 +162,18 @@ template <fusion Kind, class In, class Out>
 void explain_fused_problem(explanation& result, const batch_problem& problem,
                            const row_major_copy& copy, explained_device device) {
   const little_operation work = choose_little_operation<Kind, In, Out>(problem);
-  if (work.mover != small_mover::none) {
+  const bool in_blocks =
+      Kind == fusion::transform && has_fused_micro_blocks(sizeof(In), sizeof(Out));
+  if (const int side = in_blocks ? fused_micro_side(problem, sizeof(In), sizeof(Out)) : 0) {
+    const micro_transpose cut = cut_micro_tiles(problem, sizeof(In), sizeof(Out), side);
+    say(result, "tile", "fused micro-blocks",
+        "elements of 1 to 4 bytes in rows of whole groups of four, neither few nor, of one matrix, "
+        "many: a thread converts 4 x 4 of them and transposes them in registers");
+    result.tile_rows = result.tile_cols = static_cast<size_type>(side);
+    result.load_bytes = access_width(micro_elements * sizeof(In));
+    result.store_bytes = access_width(micro_elements * sizeof(Out));
+    plan_axes_tiles<long long>(cut.tiles, cut.move, 1, launch_counter{result});
+  } else if (work.mover != small_mover::none) {
     using kept = std::conditional_t<calls_as_stored(Kind, sizeof(In), sizeof(Out)), In, Out>;
     say(result, "", "little work", "few elements, or a batch that large tiles do not suit");
     describe_little(result, work.mover, work.problem, access_width(sizeof(kept), alignof(kept)));
@@ -412,14 +423,18 @@ template <class In, class Out>
 explanation explain_transform_permute(relocation move, explained_device device) {
   explanation result;
   if (explain_relocation(result, move)) { return result; }
-  const axes_choice choice = choose_axes(move);
+  axes_choice choice = choose_axes(move);
   if (choice.mover == axes_mover::transpose) {
     explain_fused_problem<fusion::transform, In, Out>(result, make_problem(move, choice.x), {},
                                                       device);
     return result;
   }
-  result.load_bytes = access_width(sizeof(In), alignof(In));
-  result.store_bytes = access_width(sizeof(Out), alignof(Out));
+  if (has_fused_micro_blocks(sizeof(In), sizeof(Out))) { take_micro_blocks(choice, move); }
+  const bool in_blocks = choice.together > 1;
+  result.load_bytes =
+      in_blocks ? access_width(micro_elements * sizeof(In)) : access_width(sizeof(In), alignof(In));
+  result.store_bytes = in_blocks ? access_width(micro_elements * sizeof(Out))
+                                 : access_width(sizeof(Out), alignof(Out));
   constexpr bool waits = calls_as_stored(fusion::transform, sizeof(In), sizeof(Out));
   explain_axes(result, choice, move,
                waits ? static_cast<int>(sizeof(In)) / result.load_bytes

@@ -59,6 +59,21 @@ struct fused_operation {
       return to_words<Out>(result);
     }
   }
+  template <class Row>
+  TILETRANSPOSE_FUNCTION void convert(unsigned* to, const Row& from, unsigned row,
+                                      unsigned col) const {
+    constexpr int count = static_cast<int>(sizeof from / sizeof(In));
+    words_of<In> before[count];
+    words_of<Out> after[count];
+    __builtin_memcpy(before, &from, sizeof from);
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < count; ++i) {
+      const Out result =
+          call_at<In, Out>(op, from_words<In>(before[i]), row, col + static_cast<unsigned>(i));
+      after[i] = to_words<Out>(result);
+    }
+    __builtin_memcpy(to, after, sizeof after);
+  }
   TILETRANSPOSE_FUNCTION void write_second(const stored& words, unsigned row, unsigned col) const {
     (void)words, (void)row, (void)col;
     if constexpr (Kind == fusion::dual) { store_global(copy.place(row, col * sizeof(Out)), words); }
@@ -85,10 +100,18 @@ struct fused_operation {
   }
 };
 
-/// Moves a transpose with a function on the way: as little work, or by tiles.
+/// Moves a transpose with a function on the way: in micro-blocks, as little work, or by tiles.
 template <fusion Kind, class In, class Out, matrices Matrices, class Op>
 cudaError_t transform_problem(const batch_problem& problem, const Op& op, cudaStream_t stream,
                               const row_major_copy& copy = {}) {
+  if constexpr (Kind == fusion::transform && Matrices != matrices::pointers &&
+                has_fused_micro_blocks(sizeof(In), sizeof(Out))) {
+    if (const int side = fused_micro_side(problem, sizeof(In), sizeof(Out))) {
+      const micro_transpose cut = cut_micro_tiles(problem, sizeof(In), sizeof(Out), side);
+      return launch_micro_tiles(cut.tiles, cut.move, fused_operation<Kind, In, Out, Op>{op, copy},
+                                stream);
+    }
+  }
   if constexpr (has_little_operation<In, Out>) {
     const little_operation work = choose_little_operation<Kind, In, Out>(problem);
     if (work.mover != small_mover::none) {

@@ -49,10 +49,9 @@ auto plan_of(typed_mover<By, ElementBytes, AccessBytes>, const batch_problem& pr
   if constexpr (By == mover::vector_tile) {
     return plan_vector_tiles<vector_shape<ElementBytes>>(problem);
   } else if constexpr (By == mover::micro_tile) {
-    const relocation move = relocation_of(problem, ElementBytes, ElementBytes);
+    const auto cut = cut_micro_tiles(problem, ElementBytes, ElementBytes, chosen.micro_side);
     launch_plan<axes_tile_arguments<int>> all{};  // one launch takes them
-    plan_axes_tiles<int>(cut_micro_tiles(move, chosen.micro_side), move, 1,
-                         [&](const auto& plan) { return all = plan, 0; });
+    plan_axes_tiles<int>(cut.tiles, cut.move, 1, [&](const auto& plan) { return all = plan, 0; });
     return all;
   } else if constexpr (By == mover::tile) {
     return with_tile_shape<ElementBytes, AccessBytes>(chosen, [&](auto tuned) {

@@ -27,7 +27,8 @@ cudaError_t move_axes(const axes_choice& chosen, const relocation& move, cudaStr
           if constexpr (wide <= ElementBytes || (wide % 3 == 0 && wide != 3 * ElementBytes)) {
             return cudaErrorInvalidValue;
           } else if constexpr (!is_power_of_two(wide)) {
-            return launch_micro_tiles<wide>(copy, copy.move, stream);
+            return launch_micro_tiles(copy, copy.move, copy_operation<wide, access_width(wide)>{},
+                                      stream);
           } else {
             return launch_copied_tiles<wide, wide>(copy, copy.move, stream);
           }
@@ -96,12 +97,16 @@ cudaError_t run_transform_permute(relocation move, const Op& op, cudaStream_t st
   const verdict answer = examine(move);
   if (answer != verdict::go) { return status_of(answer); }
   if constexpr (is_fusible<fusion::transform, In, Out, Op>()) {
-    const axes_choice chosen = choose_axes(move);
+    axes_choice chosen = choose_axes(move);
     if (chosen.mover == axes_mover::transpose) {
       return transform_problem<fusion::transform, In, Out, matrices::batch>(
           make_problem(move, chosen.x), op, stream);
     }
     using fused = fused_operation<fusion::transform, In, Out, Op>;
+    if constexpr (has_fused_micro_blocks(sizeof(In), sizeof(Out))) {
+      take_micro_blocks(chosen, move);
+      if (chosen.together > 1) { return launch_micro_tiles(chosen, move, fused{op, {}}, stream); }
+    }
     if constexpr (fused::accesses <= most_tile_accesses) {  // registers hold the elements
       if (chosen.mover == axes_mover::tiles) {
         return launch_axes_tiles(chosen, move, fused{op, {}}, stream);

@@ -35,10 +35,6 @@ template <mover By, int ElementBytes, int AccessBytes>
 auto kernel_of(typed_mover<By, ElementBytes, AccessBytes>, const choice& chosen) {
   if constexpr (By == mover::vector_tile) {
     return &vector_kernel<vector_shape<ElementBytes>>;
-  } else if constexpr (By == mover::micro_tile) {
-    constexpr int most = micro_matrix_side(ElementBytes, ~size_type{0});
-    return chosen.micro_side == most ? &axes_micro_kernel<ElementBytes, most / micro_elements, int>
-                                     : &axes_micro_kernel<ElementBytes, 64 / micro_elements, int>;
   } else if constexpr (By == mover::tile) {
     return with_tile_shape<ElementBytes, AccessBytes>(chosen, [](auto tuned) {
       using shape = decltype(tuned);
@@ -67,6 +63,9 @@ cudaError_t run_choice(typed_mover<By, ElementBytes, AccessBytes> taken,
   if constexpr (By == mover::little) {
     return launch_small<true>(chosen.little, little_problem(facts), batch_of<Matrices>(facts),
                               copy_operation<ElementBytes, AccessBytes>{}, stream);
+  } else if constexpr (By == mover::micro_tile) {  // one launch takes them
+    return start_micro_tiles(chosen.micro_side, plan_of(taken, facts, chosen),
+                             copy_operation<ElementBytes, AccessBytes>{}, stream);
   } else {
     return plan_launches(taken, facts, ElementBytes, chosen, [&](const auto& plan) {
       return start(kernel_of(taken, chosen), plan, stream);

@@ -199,13 +199,6 @@ inline bool vector_tiles(const transpose_facts& facts, choice&) {
          cols <= max_grid_side &&
          takes_vectors(rows * cols, facts.nx * facts.ny, facts.element_bytes);
 }
-/// Tiles of micro-blocks along both sides of a transpose.
-inline axes_choice cut_micro_tiles(const relocation& move, int side) {
-  axes_choice tiles = choose_axes(move);
-  tiles.together = micro_elements;
-  fill_sides(tiles, move, side);
-  return tiles;
-}
 /// Those of which micro-blocks take all, up to 2 GiB.
 inline bool suits_micro_blocks(const transpose_facts& facts) {
   const bool whole = facts.whole_rows();
@@ -227,7 +220,7 @@ inline bool micro_blocks(const transpose_facts& facts, choice& chosen) {
                          bytes / facts.batch <= most_lone_panel_bytes;
   const size_type least =
       facts.element_bytes == 1 ? least_micro_matrix_of_bytes : least_micro_matrix_bytes;
-  chosen.micro_side = micro_matrix_side(facts.element_bytes, bytes);
+  chosen.micro_side = micro_tile_side(facts.element(), bytes);
   if (bytes < least || in_panels || (bytes > most && !suits_micro_blocks(facts)) ||
       2 * smaller(facts.nx, facts.ny) < static_cast<size_type>(chosen.micro_side)) {
     return false;

@@ -324,21 +324,21 @@ inline axes_choice choose_axes(const relocation& move) {
 }
 
 /// A transpose as a relocation of three axes; of pointer arrays that of one matrix, from where the array is.
-inline relocation relocation_of(const batch_problem& problem, size_type element_bytes,
-                                size_type access_bytes) {
-  const auto elements = [&](size_type bytes) {
-    return static_cast<long long>(bytes) / static_cast<long long>(element_bytes);
+inline relocation relocation_of(const batch_problem& problem, size_type in_element,
+                                size_type out_element) {
+  const auto elements = [](size_type bytes, size_type element) {
+    return static_cast<long long>(bytes) / static_cast<long long>(element);
   };
   relocation move{
-      {problem.in, problem.out, element_bytes, element_bytes, access_bytes, access_bytes}, 3, {}};
+      {problem.in, problem.out, in_element, out_element, in_element, out_element}, 3, {}};
   move.axes[0] = problem.pointer_arrays
                      ? relocation_axis{1, 0, 0}
-                     : relocation_axis{problem.batch, elements(problem.in_batch_bytes),
-                                       elements(problem.out_batch_bytes)};
-  move.axes[1] = {problem.ny, elements(problem.in_stride_bytes), 1};
-  move.axes[2] = {problem.nx, 1, elements(problem.out_stride_bytes)};
+                     : relocation_axis{problem.batch, elements(problem.in_batch_bytes, in_element),
+                                       elements(problem.out_batch_bytes, out_element)};
+  move.axes[1] = {problem.ny, elements(problem.in_stride_bytes, in_element), 1};
+  move.axes[2] = {problem.nx, 1, elements(problem.out_stride_bytes, out_element)};
   normalize(move);
-  return as_accesses(move, access_bytes);
+  return move;
 }
 
 /// The matrices of a relocation that is a transpose, or a batch. Columns backwards in the input are output rows that are.

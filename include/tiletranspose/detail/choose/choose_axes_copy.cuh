@@ -97,19 +97,20 @@ inline bool fits_word_shifted_tiles(const axes_choice& choice, const relocation&
 inline constexpr int micro_elements = 4;
 inline constexpr int micro_block_rows = 8;
 
-/// Sizes of elements that go in micro-blocks: a row of theirs is one access or three.
+/// Sizes of elements that go in micro-blocks: a row of theirs is one access or three. With an operation, which words are as
+/// fast with in other tiles, they are those of small numbers.
 constexpr bool has_micro_blocks(size_type element_bytes) {
   return element_bytes <= 4 || element_bytes == 6;
 }
+constexpr bool has_fused_micro_blocks(size_type in_bytes, size_type out_bytes) {
+  return in_bytes != 3 && out_bytes != 3 && larger(in_bytes, out_bytes) <= 4 &&
+         smaller(in_bytes, out_bytes) <= 2;
+}
 
-/// Rows and columns of a tile of micro-blocks, where all are so many bytes: of few, smaller tiles are more blocks. And of a
-/// tile of a transpose, for which fewer kernels are enough.
+/// Rows and columns of a tile of micro-blocks, where all are so many bytes: of few, smaller tiles are more blocks.
 constexpr int micro_tile_side(size_type element_bytes, size_type bytes) {
   const size_type least = micro_limits_of(element_bytes).least_wide;
   return least > 0 && bytes >= least ? 128 : 64;
-}
-constexpr int micro_matrix_side(int element_bytes, size_type bytes) {
-  return element_bytes == 1 ? micro_tile_side(1, bytes) : 64;
 }
 constexpr bool has_micro_tile(int element_bytes, int access_bytes) {
   return element_bytes <= 3 && access_bytes == access_width(static_cast<size_type>(element_bytes));
@@ -124,8 +125,11 @@ inline bool fills_tiles(const axes_choice& choice) {
 /// True where rows of both sides are whole micro-blocks, and aligned. x: the fastest axis of the input.
 inline bool has_whole_blocks(const relocation& move, int x) {
   constexpr size_type count = micro_elements;
-  size_type odd = (reinterpret_cast<size_type>(move.in) | reinterpret_cast<size_type>(move.out)) %
-                  static_cast<size_type>(access_width(count * move.in_element));
+  const auto offset = [](const void* data, size_type element) {
+    return reinterpret_cast<size_type>(data) %
+           static_cast<size_type>(access_width(count * element));
+  };
+  size_type odd = offset(move.in, move.in_element) | offset(move.out, move.out_element);
   for (int k = 0; k < move.rank; ++k) {
     const relocation_axis& axis = move.axes[k];
     const bool fast_in = k == x;
@@ -137,15 +141,51 @@ inline bool has_whole_blocks(const relocation& move, int x) {
   return odd == 0;
 }
 
-/// Has tiles of a copy moved in micro-blocks where that can be.
+/// Has tiles moved in micro-blocks where that can be. Precondition: both elements have them.
 inline void take_micro_blocks(axes_choice& choice, const relocation& move) {
-  const size_type bytes = count_elements(move) * move.in_element;
-  if (choice.mover == axes_mover::tiles && has_micro_blocks(move.in_element) &&
-      bytes >= micro_limits_of(move.in_element).least && has_whole_blocks(move, choice.x)) {
+  const size_type wider = larger(move.in_element, move.out_element);
+  const size_type bytes = count_elements(move) * wider;
+  if (choice.mover == axes_mover::tiles && has_micro_blocks(wider) &&
+      bytes >= micro_limits_of(wider).least && has_whole_blocks(move, choice.x)) {
     choice.together = micro_elements;
-    fill_sides(choice, move, micro_tile_side(move.in_element, bytes));
-    if (!fills_tiles(choice)) { fill_sides(choice, move, micro_tile_side(move.in_element, 0)); }
+    fill_sides(choice, move, micro_tile_side(wider, bytes));
+    if (!fills_tiles(choice)) { fill_sides(choice, move, micro_tile_side(wider, 0)); }
   }
+}
+
+/// A transpose in tiles of micro-blocks, of so many elements along their sides.
+struct micro_transpose {
+  relocation move;
+  axes_choice tiles;
+};
+inline micro_transpose cut_micro_tiles(const batch_problem& problem, size_type in_element,
+                                       size_type out_element, int side) {
+  micro_transpose cut{relocation_of(problem, in_element, out_element), {}};
+  cut.tiles = choose_axes(cut.move);
+  cut.tiles.together = micro_elements;
+  fill_sides(cut.tiles, cut.move, side);
+  return cut;
+}
+
+/// The side of the tiles of micro-blocks that take a transpose with an operation; 0 where others do. Precondition:
+/// has_fused_micro_blocks.
+inline int fused_micro_side(const batch_problem& problem, size_type in_element,
+                            size_type out_element) {
+  const size_type bytes = problem.nx * problem.ny * problem.batch * (in_element + out_element) / 2;
+  const size_type most = most_micro_matrix_bytes * larger(in_element / out_element, size_type{1});
+  const size_type shorter = smaller(problem.nx, problem.ny);
+  if (problem.pointer_arrays || shorter < least_fused_micro_side ||
+      bytes < least_fused_micro_bytes || (problem.batch == 1 && bytes > most)) {
+    return 0;
+  }
+  // Segments of rows that start anywhere are longer in large tiles.
+  const bool splits = problem.ny * out_element % sector_bytes != 0 && shorter >= 64;
+  const int side = micro_tile_side(larger(in_element, out_element), splits ? ~size_type{0} : 0);
+  const micro_transpose cut = cut_micro_tiles(problem, in_element, out_element, side);
+  // An operation may ask for an element's row and column, which axes of several matrices do not have.
+  const bool counts = cut.move.axes[cut.tiles.x].extent == problem.nx &&
+                      cut.move.axes[cut.move.rank - 1].extent == problem.ny;
+  return counts && has_whole_blocks(cut.move, cut.tiles.x) ? side : 0;
 }
 
 /// Has elements that would be moved one by one go in micro-blocks, if they fill tiles: but not those that the output has in

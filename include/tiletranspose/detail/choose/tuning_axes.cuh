@@ -207,6 +207,12 @@ inline constexpr size_type least_micro_matrix_of_bytes = tuning_row{
     448 << 10, "2026-11-27", "little, these: 0.3 to 0.45 MB 76, 74; to 0.7 69, 71; to 1 67, 73"};
 inline constexpr size_type most_micro_matrix_bytes = tuning_row{
     32 << 20, "2026-11-27", "else, so: bytes, 9 MB 69, 119, 28 101, 107, 60 81, 68, whole 90, 92"};
+/// Transposes with an operation go so from so many bytes on, half of what is read and written, and with sides of so many
+/// elements; one matrix up to most_micro_matrix_bytes, as often as an element becomes smaller.
+inline constexpr size_type least_fused_micro_bytes = tuning_row{
+    4 << 20, "2026-11-28", "else, so: batches of 260 MB, halves 61, 96, bytes 42, 83; 2 MB 74, 68"};
+inline constexpr size_type least_fused_micro_side =
+    tuning_row{8, "2026-11-28", "else, so: halves, 4 rows 65, 40, 8 to 11 columns 64, 97"};
 /// But matrices of a batch of bytes or halves that are no larger and whose rows are no whole accesses go in panels.
 inline constexpr size_type most_lone_panel_bytes = tuning_row{
     16 << 10, "2026-11-27", "panels, these: bytes, 64 x 72 141, 97; halves, 76 x 76 147, 111"};

@@ -32,8 +32,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool packs_words(int element_bytes, int acce
 
 /// Moves elements of a size as they are, by accesses of `Access` bytes. What element tiles and the mover for little work
 /// call an operation: how an element of the input, of which row and column there, is loaded, what is kept of it meanwhile,
-/// and how that is stored; `write_second` writes it to a second output, and `fetch`, where it `fetches`, reads what the
-/// output holds before. Whoever calls them makes all loads and fetches of a thread before its first store.
+/// and how that is stored; `convert` does to a row of a micro-block what happens to its elements on the way; `write_second`
+/// writes an element to a second output, and `fetch`, where it `fetches`, reads what the output holds before. Whoever calls them makes all loads and fetches of a thread before its first store.
 template <int ElementBytes, int Access, bool Packs = packs_words(ElementBytes, Access)>
 struct copy_operation {
   using moved = element_words<ElementBytes, Access>;
@@ -58,6 +58,10 @@ struct copy_operation {
     }
   }
   static TILETRANSPOSE_FUNCTION void write_second(const stored&, unsigned, unsigned) {}
+  template <class Row>
+  static TILETRANSPOSE_FUNCTION void convert(unsigned* to, const Row& row, unsigned, unsigned) {
+    __builtin_memcpy(to, &row, sizeof row);
+  }
   static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, fetched = {},
                                            unsigned = 0, unsigned = 0) {
     if constexpr (Packs) {

@@ -335,7 +335,8 @@ inline launch_plan<axes_panel_arguments> plan_gathered(const batch_problem& prob
     first.in = static_cast<const unsigned char*>(problem.in) - address_bits(problem.in) % 128;
     first.out = static_cast<unsigned char*>(problem.out) - address_bits(problem.out) % 128;
   }
-  const relocation move = relocation_of(first, element_bytes, access_bytes);
+  const relocation move =
+      as_accesses(relocation_of(first, element_bytes, element_bytes), access_bytes);
   const size_type matrix_bytes = problem.nx * problem.ny * element_bytes;
   const bool fits =
       problem.batch > 1 &&
