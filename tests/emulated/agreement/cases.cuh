@@ -96,7 +96,7 @@ __global__ void wide_requests(unsigned* out) {
   if (offset >= 0) {
     if (Stores) {
       for (int i = 0; i < Width / 4; ++i) { words[i] = static_cast<unsigned>(offset + 4 * i); }
-      tt::detail::store_shared(shared + offset, tt::detail::join_words<Width>(words));
+      tt::detail::store_shared(shared + offset, tt::detail::as_word<Width>(words));
     } else {
       const word loaded = tt::detail::load_shared<word>(shared + offset);
       __builtin_memcpy(words, &loaded, Width);

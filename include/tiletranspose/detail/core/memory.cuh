@@ -19,25 +19,17 @@ struct alignas(16) word16 {
   unsigned x, y, z, w;
 };
 
-template <class Word>
-struct type_is {
-  using type = Word;
-};
-/// The type that one access of `Bytes` bytes moves.
+/// Zero in the type that one access of `Bytes` bytes moves.
 template <int Bytes>
-struct access_word;
-template <>
-struct access_word<1> : type_is<unsigned char> {};
-template <>
-struct access_word<2> : type_is<unsigned short> {};
-template <>
-struct access_word<4> : type_is<unsigned> {};
-template <>
-struct access_word<8> : type_is<unsigned long long> {};
-template <>
-struct access_word<16> : type_is<word16> {};
+TILETRANSPOSE_HOST_DEVICE constexpr auto zero_word() {
+  if constexpr (Bytes == 1) { return static_cast<unsigned char>(0); }
+  if constexpr (Bytes == 2) { return static_cast<unsigned short>(0); }
+  if constexpr (Bytes == 4) { return 0u; }
+  if constexpr (Bytes == 8) { return 0ull; }
+  if constexpr (Bytes == 16) { return word16{}; }
+}
 template <int Bytes>
-using access_word_t = typename access_word<Bytes>::type;
+using access_word_t = decltype(zero_word<Bytes>());
 
 /// Copies bytes between variables of a thread, such as the parts of an element and registers. NVRTC knows memcpy by
 /// that name alone; elsewhere it would take a header.
@@ -47,6 +39,14 @@ TILETRANSPOSE_FUNCTION void copy_bytes(void* to, const void* from, size_type byt
 #else
   __builtin_memcpy(to, from, bytes);
 #endif
+}
+
+/// Bytes of a thread's variables, such as the parts of an element, as one access.
+template <int Bytes>
+TILETRANSPOSE_FUNCTION access_word_t<Bytes> as_word(const void* bytes) {
+  access_word_t<Bytes> word;
+  copy_bytes(&word, bytes, Bytes);
+  return word;
 }
 
 template <class Word>
@@ -347,9 +347,7 @@ TILETRANSPOSE_FUNCTION access_word_t<Bytes> shift_together(const access_word_t<B
   }
   TILETRANSPOSE_UNROLL
   for (int i = 0; i < count; ++i) { words[i] = funnel_shift(words[i], words[i + 1], 8 * shift); }
-  access_word_t<Bytes> result;
-  copy_bytes(&result, words, Bytes);
-  return result;
+  return as_word<Bytes>(words);
 }
 
 /// The bits of `before` below bit `bit` and those of `after` from there on; `bit` may lie outside of the word.

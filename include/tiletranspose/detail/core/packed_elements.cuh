@@ -25,15 +25,12 @@ struct packed_elements {
   TILETRANSPOSE_FUNCTION void put(int at, const T& value) {
     __builtin_memcpy(memory + at * sizeof(T), &value, sizeof(T));
   }
-  /// Fetched: load_near.
-  template <int Fetched = 0>
+  /// Fetched, Written: load_near.
+  template <int Fetched = 0, bool Written = false>
   TILETRANSPOSE_FUNCTION void load(const unsigned char* address) {
-    take([&](int i) { return load_near<access_word_t<AccessBytes>, Fetched>(address + i); });
-  }
-  /// From memory that the kernel writes. Fetched: load_near.
-  template <int Fetched = 0>
-  TILETRANSPOSE_FUNCTION void load_changing(const unsigned char* address) {
-    take([&](int i) { return load_near<access_word_t<AccessBytes>, Fetched, true>(address + i); });
+    take([&](int i) {
+      return load_near<access_word_t<AccessBytes>, Fetched, Written>(address + i);
+    });
   }
   TILETRANSPOSE_FUNCTION void load_from_shared(const unsigned char* shared) {
     take([&](int i) { return load_shared<access_word_t<AccessBytes>>(shared + i); });
@@ -59,11 +56,7 @@ struct packed_elements {
   template <class Put>
   TILETRANSPOSE_FUNCTION void give(Put put) const {
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < bytes; i += AccessBytes) {
-      access_word_t<AccessBytes> word;
-      __builtin_memcpy(&word, memory + i, AccessBytes);
-      put(i, word);
-    }
+    for (int i = 0; i < bytes; i += AccessBytes) { put(i, as_word<AccessBytes>(memory + i)); }
   }
 };
 
@@ -149,32 +142,18 @@ TILETRANSPOSE_FUNCTION access_word_t<Bytes> read_shared(const unsigned char* sha
         }
       }
     }
-    access_word_t<Bytes> result;
-    __builtin_memcpy(&result, words, Bytes);
-    return result;
+    return as_word<Bytes>(words);
   }
 }
 
-/// `Count` elements that are moved by the widest access that their size allows or, where an element is
-/// several accesses, one of those at a time.
-template <class T, int Count, int AccessBytes>
-using vector_of =
-    packed_elements<T, Count,
-                    (AccessBytes < static_cast<int>(sizeof(T)) ? AccessBytes
-                                                               : access_width(Count * sizeof(T)))>;
-
 /// `Count` elements, as read_shared reads bytes, or fewer bytes than a word's by their accesses.
 template <class T, int Count, int AccessBytes>
-TILETRANSPOSE_FUNCTION vector_of<T, Count, AccessBytes> read_elements(const unsigned char* shared,
-                                                                      unsigned from,
-                                                                      unsigned further,
-                                                                      unsigned thread) {
-  constexpr int bytes = Count * static_cast<int>(sizeof(T));
-  vector_of<T, Count, AccessBytes> result;
+TILETRANSPOSE_FUNCTION auto read_elements(const unsigned char* shared, unsigned from,
+                                          unsigned further, unsigned thread) {
+  packed_elements<T, Count, AccessBytes> result;
+  constexpr int bytes = decltype(result)::bytes;
   if constexpr (AccessBytes >= bytes || bytes < 4) {
-    packed_elements<T, Count, AccessBytes> parts;
-    parts.load_from_shared(shared + from + further);
-    __builtin_memcpy(result.memory, parts.memory, bytes);
+    result.load_from_shared(shared + from + further);
   } else {
     const auto all = read_shared<bytes, AccessBytes>(shared, from, further, thread);
     __builtin_memcpy(result.memory, &all, bytes);

@@ -328,9 +328,7 @@ TILETRANSPOSE_FUNCTION auto join_elements(
   } else if constexpr (count > 1) {
     access_word_t<Bytes> ordered[count];
     rotate_back(elements, rotation, ordered);
-    word16 all;
-    copy_bytes(&all, ordered, sizeof all);
-    return all;
+    return as_word<sizeof ordered>(ordered);
   } else {
     return elements[0];
   }

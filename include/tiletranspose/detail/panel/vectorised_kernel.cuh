@@ -38,9 +38,7 @@ TILETRANSPOSE_FUNCTION void store_transposed(unsigned char* to, unsigned row_byt
     thread_transpose<ElementBytes>(transposed, held);
     TILETRANSPOSE_UNROLL
     for (int x = 0; x < Rows; ++x) {
-      access_word_t<4 * Words> value;
-      __builtin_memcpy(&value, transposed[x], sizeof value);
-      store_shared(to + x * row_bytes, value);
+      store_shared(to + x * row_bytes, as_word<4 * Words>(transposed[x]));
     }
   }
 }

@@ -14,32 +14,13 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// `Constant` promises that nobody writes the memory while the kernel runs; Fetched: load_near.
-template <int Bytes, bool Constant, int Fetched>
-TILETRANSPOSE_FUNCTION void load_words(const void* address, unsigned* words) {
-  access_word_t<Bytes> word;
-  if constexpr (Constant) {
-    word = load_near<access_word_t<Bytes>, Fetched>(address);
-  } else {
-    word = load_global<access_word_t<Bytes>>(address);
-  }
-  if constexpr (Bytes == 16) {
-    words[0] = word.x, words[1] = word.y, words[2] = word.z, words[3] = word.w;
-  } else if constexpr (Bytes == 8) {
-    words[0] = static_cast<unsigned>(word), words[1] = static_cast<unsigned>(word >> 32);
-  } else {
-    words[0] = word;
-  }
-}
-
+/// Words as one access. Two are joined by a shift: a copy of their bytes is other code.
 template <int Bytes>
 TILETRANSPOSE_FUNCTION access_word_t<Bytes> join_words(const unsigned* words) {
-  if constexpr (Bytes == 16) {
-    return {words[0], words[1], words[2], words[3]};
-  } else if constexpr (Bytes == 8) {
+  if constexpr (Bytes == 8) {
     return (static_cast<unsigned long long>(words[1]) << 32) | words[0];
   } else {
-    return static_cast<access_word_t<Bytes>>(words[0]);
+    return as_word<Bytes>(words);
   }
 }
 
@@ -111,7 +92,14 @@ TILETRANSPOSE_FUNCTION void load_micro_row(const tile_source& source, const unsi
   constexpr int words = larger(Shape::load_bytes / 4, 1);
   if constexpr (!Shape::shifts_loads) {
     if (row_exists && (Interior || from_byte + Shape::load_bytes <= source.end_byte)) {
-      load_words<Shape::load_bytes, !Shape::in_place, Shape::fetched>(from, loaded);
+      // In place the kernel writes what it reads.
+      constexpr int fetched = Shape::in_place ? 0 : Shape::fetched;
+      const auto all = load_near<access_word_t<Shape::load_bytes>, fetched, Shape::in_place>(from);
+      if constexpr (Shape::load_bytes == 8) {
+        loaded[0] = static_cast<unsigned>(all), loaded[1] = static_cast<unsigned>(all >> 32);
+      } else {
+        copy_bytes(loaded, &all, Shape::load_bytes);
+      }
     }
   } else {
     // One word more than wanted, from the word boundary on, shifted together.

@@ -248,7 +248,7 @@ struct operand_vectors {
     target.visit_vectors<Fused, bytes, Interior>(
         group, [&](unsigned round, unsigned char* address, int byte, unsigned, unsigned) {
           if (Interior || target.is_whole_vector<Fused, bytes>(address, byte)) {
-            vectors[round].template load_changing<Fused::fetched_old>(address);
+            vectors[round].template load<Fused::fetched_old, true>(address);
           }
         });
   }
@@ -268,7 +268,7 @@ struct operand_vectors {
           if (Interior || target.is_whole_vector<Fused, bytes>(address, byte)) {
             const auto elements = read_elements<typename Fused::in, count, Fused::in_access>(
                 tile.shared, from, further, rank);
-            if (!Interior && !always_early) { vectors[round].load_changing(address); }
+            if (!Interior && !always_early) { vectors[round].template load<0, true>(address); }
             vector result;
             TILETRANSPOSE_UNROLL
             for (int i = 0; i < count; ++i) {
@@ -284,7 +284,7 @@ struct operand_vectors {
               const auto element = read_elements<typename Fused::in, 1, Fused::in_access>(
                   tile.shared, from + i * Fused::in_bytes, further, rank);
               packed_elements<typename Fused::out, 1, Fused::out_bytes> one;
-              one.load_changing(address + i * Fused::out_bytes);
+              one.template load<0, true>(address + i * Fused::out_bytes);
               one.put(0, op(element.get(0), one.get(0)));
               one.store(address + i * Fused::out_bytes);
             }
