@@ -150,10 +150,12 @@ TILETRANSPOSE_FUNCTION access_word_t<Bytes> read_shared(const unsigned char* sha
 template <class T, int Count, int AccessBytes>
 TILETRANSPOSE_FUNCTION auto read_elements(const unsigned char* shared, unsigned from,
                                           unsigned further, unsigned thread) {
-  packed_elements<T, Count, AccessBytes> result;
-  constexpr int bytes = decltype(result)::bytes;
+  constexpr int bytes = Count * static_cast<int>(sizeof(T));
+  packed_elements<T, Count, bytes> result;
   if constexpr (AccessBytes >= bytes || bytes < 4) {
-    result.load_from_shared(shared + from + further);
+    packed_elements<T, Count, AccessBytes> parts;
+    parts.load_from_shared(shared + from + further);
+    __builtin_memcpy(result.memory, parts.memory, bytes);
   } else {
     const auto all = read_shared<bytes, AccessBytes>(shared, from, further, thread);
     __builtin_memcpy(result.memory, &all, bytes);

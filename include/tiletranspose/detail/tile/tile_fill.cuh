@@ -89,7 +89,6 @@ template <class Shape, bool Interior>
 TILETRANSPOSE_FUNCTION void load_micro_row(const tile_source& source, const unsigned char* from,
                                            int from_byte, bool row_exists,
                                            unsigned (&loaded)[larger(Shape::load_bytes / 4, 1)]) {
-  constexpr int words = larger(Shape::load_bytes / 4, 1);
   if constexpr (!Shape::shifts_loads) {
     if (row_exists && (Interior || from_byte + Shape::load_bytes <= source.end_byte)) {
       // In place the kernel writes what it reads.
@@ -103,6 +102,7 @@ TILETRANSPOSE_FUNCTION void load_micro_row(const tile_source& source, const unsi
     }
   } else {
     // One word more than wanted, from the word boundary on, shifted together.
+    constexpr int words = Shape::load_bytes / 4;
     const int below = static_cast<int>(address_bits(from) % 4);
     unsigned next = 0;
     if (row_exists && (Interior || (from_byte - below >= source.first_byte &&
@@ -172,19 +172,14 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
     return first_row != from_row && from_row + round * round_rows < 0 && row < first_row;
   };
   // What all loads of a thread share is asked once, because loads between which more is asked are not under way together.
-  if (Shape::varies_width &&
-      static_cast<int>(rank % load_threads * Shape::load_bytes) >= cols * Shape::element_bytes) {
-    return;
-  }
+  const int byte = static_cast<int>(rank % load_threads * Shape::load_bytes);
+  if (Shape::varies_width && byte >= cols * Shape::element_bytes) { return; }
   unsigned loaded[rounds][micro_rows][words];
-  const unsigned char* address =
-      source.row(from_row + static_cast<int>(rank / load_threads * micro_rows)) +
-      rank % load_threads * Shape::load_bytes;
+  const unsigned char* address = source.row(row_of(0)) + byte;
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < rounds; ++round) {
     const unsigned step = rank + round * Shape::threads;
     const int row = row_of(round);
-    const int byte = static_cast<int>(rank % load_threads * Shape::load_bytes);
     if (round > 0) { address += round_bytes; }
     TILETRANSPOSE_UNROLL
     for (int r = 0; r < micro_rows; ++r, address += source.stride_bytes) {
