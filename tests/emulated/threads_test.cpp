@@ -60,15 +60,14 @@ TEST_CASE("a tuned kernel's tile") {
   tt::emulated_buffer<unsigned> in(2 * side * side);
   tt::emulated_buffer<unsigned> out(2 * side * side);
   for (std::size_t i = 0; i < in.size(); ++i) { in[i] = static_cast<unsigned>(i); }
-  const tt::emulation_report report =
-      tt::emulate(threads(), tt::emulated_dim(2, 1), shape::threads, shape::shared_bytes,
-                  [&](tt::emulated_block block) {
-                    tt::detail::move_vector_tile<shape>(
-                        block, block.shared(),
-                        {reinterpret_cast<const unsigned char*>(in.data()),
-                         reinterpret_cast<unsigned char*>(out.data()), 2 * side * 4, side * 4},
-                        block.index().y, block.index().x);
-                  });
+  const tt::emulation_report report = tt::emulate(
+      threads(), tt::emulated_dim(2, 1), shape::threads, shape::shared_bytes,
+      [&](tt::emulated_block block) {
+        tt::detail::move_vector_tile<shape>(
+            block, block.shared(),
+            {in.data(), out.data(), 2 * side * 4, side * 4, 0, 0, 2 * side, side, false},
+            block.index().y, block.index().x);
+      });
   CHECK(report.clean());
   CHECK(report.worst_ways() == 1);
   bool right = true;

@@ -155,7 +155,7 @@ struct choice_describer {
       }
     });
   }
-  void describe(const vector_tile_arguments&) const {
+  void describe(const matrix_problem&) const {
     using tile = vector_shape<ElementBytes>;
     result.mover = "tile";
     result.tile_rows = result.tile_cols = tile::tile_cols;

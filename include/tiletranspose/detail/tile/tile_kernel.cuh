@@ -13,12 +13,8 @@
 ///     row r0+1  e f g h     ----->   ...                         drain ...
 ///     ...                            column c0+TC |               | ----->
 ///
-/// *Drain*: threads copy a segment of each shared row to the output. Rows of the output that start off a
-/// sector get a segment that starts `m` bytes earlier, m being the row's distance from its sector, so that
-/// every segment covers whole sectors and no sector is written by two blocks. X rows more than the tile are
-/// read for that; neighbours read the same rows at the same time, so they come from L2.
-///
-/// Where rows of the output follow each other without a gap, `join_segments` lets no row end inside of a segment.
+/// *Drain*: threads copy a segment of each shared row to the output. X rows more than the tile are read where rows of the
+/// output start off their sectors: segments then start as many bytes earlier, as detail/README.md says.
 
 #pragma once
 
@@ -205,15 +201,15 @@ TILETRANSPOSE_FUNCTION void move_tile(Group group, unsigned char* shared,
 /// Shared memory: Shape::shared_bytes, aligned to 16. Barriers: inside.
 template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void move_vector_tile(Group group, unsigned char* shared,
-                                             const vector_tile_arguments& matrix, unsigned tile_row,
+                                             const matrix_problem& problem, unsigned tile_row,
                                              unsigned tile_col) {
   constexpr int row_bytes = Shape::tile_cols * Shape::element_bytes;
-  const size_type in_stride = matrix.in_stride_bytes;
-  const size_type out_stride = matrix.out_stride_bytes;
-  const unsigned char* const in =
-      matrix.in + tile_row * Shape::tile_rows * in_stride + tile_col * row_bytes;
-  unsigned char* const out =
-      matrix.out + tile_col * Shape::tile_cols * out_stride + tile_row * Shape::segment_bytes;
+  const size_type in_stride = problem.in_stride_bytes;
+  const size_type out_stride = problem.out_stride_bytes;
+  const auto* const in = static_cast<const unsigned char*>(problem.in) +
+                         tile_row * Shape::tile_rows * in_stride + tile_col * row_bytes;
+  auto* const out = static_cast<unsigned char*>(problem.out) +
+                    tile_col * Shape::tile_cols * out_stride + tile_row * Shape::segment_bytes;
   move_tile_between<Shape, true>(group, shared, {in, in_stride, 0, Shape::tile_rows, 0, row_bytes},
                                  {out, out_stride, Shape::tile_cols, 0, Shape::segment_bytes, 0});
 }

@@ -24,10 +24,9 @@ __global__ void __launch_bounds__(Shape::threads, resident_blocks(Shape::threads
 
 template <class Shape>
 __global__ void __launch_bounds__(Shape::threads)
-    vector_kernel(const __grid_constant__ vector_tile_arguments arguments) {
+    vector_kernel(const __grid_constant__ matrix_problem problem) {
   __shared__ __align__(16) unsigned char shared[Shape::shared_bytes];
-  move_vector_tile<Shape>(static_block<Shape::threads>{}, shared, arguments, blockIdx.y,
-                          blockIdx.x);
+  move_vector_tile<Shape>(static_block<Shape::threads>{}, shared, problem, blockIdx.y, blockIdx.x);
 }
 
 /// Those of a kernel that holds the accumulator operand in its shared rows.

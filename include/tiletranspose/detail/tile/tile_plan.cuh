@@ -18,11 +18,10 @@ namespace detail {
 /// strip. Going down makes neighbouring blocks write neighbouring memory; tiles side by side read it. A walk that jumps goes
 /// down some tiles (jump_rows_of), takes as many from the strip `jump` further to the right, and so on.
 struct tile_order {
-  /// The tiles that a walk goes down before it jumps; other kernels than move_tile were timed with these alone.
-  static constexpr unsigned jump_rows = static_cast<unsigned>(tiles_before_jump);
-  /// The same for tiles of so many rows.
+  /// The tiles of so many rows that a walk goes down before it jumps. Other kernels than move_tile take the usual number.
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned jump_rows_of(int tile_rows) {
-    return tile_rows == 64 ? static_cast<unsigned>(tiles_of_64_rows_before_jump) : jump_rows;
+    return static_cast<unsigned>(tile_rows == 64 ? tiles_of_64_rows_before_jump
+                                                 : tiles_before_jump);
   }
 
   divider matrix;      ///< tiles of one matrix
@@ -54,7 +53,7 @@ struct tile_order {
   /// Makes the walk jump by half of the matrix, if strips are alike.
   void jump_half() { jump = last_width.divisor == width.divisor ? (last_strip + 1) / 2 : 0; }
 
-  TILETRANSPOSE_FUNCTION place operator()(unsigned block, unsigned down = jump_rows) const {
+  TILETRANSPOSE_FUNCTION place operator()(unsigned block, unsigned down = jump_rows_of(0)) const {
     const unsigned batch = matrix.quotient(block);
     const unsigned tile = matrix.remainder(block, batch);
     const unsigned at_strip = strip.quotient(tile);
@@ -147,23 +146,10 @@ launch_plan<tile_arguments> plan_tiles(const batch_problem& problem, size_type s
   return plan;
 }
 
-/// What vector_kernel is called with; the grid is two-dimensional.
-struct vector_tile_arguments {
-  const unsigned char* in;
-  unsigned char* out;
-  size_type in_stride_bytes;
-  size_type out_stride_bytes;
-};
-
-/// Precondition: sides are multiples of the tile's.
+/// Of vector_kernel, whose grid is two-dimensional. Precondition: sides are multiples of the tile's.
 template <class Shape>
-launch_plan<vector_tile_arguments> plan_vector_tiles(const matrix_problem& problem) {
-  return {{static_cast<const unsigned char*>(problem.in), static_cast<unsigned char*>(problem.out),
-           problem.in_stride_bytes, problem.out_stride_bytes},
-          problem.nx / Shape::tile_cols,
-          Shape::threads,
-          0,
-          problem.ny / Shape::tile_rows};
+launch_plan<matrix_problem> plan_vector_tiles(const matrix_problem& problem) {
+  return {problem, problem.nx / Shape::tile_cols, Shape::threads, 0, problem.ny / Shape::tile_rows};
 }
 
 }  // namespace detail
