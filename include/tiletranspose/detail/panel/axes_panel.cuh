@@ -215,17 +215,17 @@ struct panel_part {
 
   /// Fills the tables of the output. Barriers: none; the caller owes one before they are read.
   /// \param lead  elements of the panel before the first one of the input
-  template <int Bytes, int Threads>
+  template <int Bytes>
   TILETRANSPOSE_FUNCTION void find_segments(unsigned char* shared, unsigned rank,
                                             unsigned lead) const {
     TILETRANSPOSE_UNROLL_BY(1)
-    for (unsigned i = rank; i < arguments.to.count; i += Threads) {
+    for (unsigned i = rank; i < arguments.to.count; i += panel_axes_threads) {
       const panel_segment segment = find_segment(arguments.to, i, origin + lead);
       store_shared(shared + i * sizeof(gathered_segment), gather_from<Bytes>(segment));
     }
     const unsigned length = arguments.period_length.divisor;
     TILETRANSPOSE_UNROLL_BY(1)
-    for (unsigned i = rank; i < length + more_places; i += Threads) {
+    for (unsigned i = rank; i < length + more_places; i += panel_axes_threads) {
       const unsigned period = arguments.period_length.quotient(i);
       const unsigned inside = arguments.period_length.remainder(i, period);
       store_shared(shared + arguments.places + i * 4,
@@ -325,12 +325,10 @@ TILETRANSPOSE_FUNCTION auto join_elements(
       word |= static_cast<unsigned>(elements[k]) << (8 * Bytes * k);
     }
     return funnel_shift(word, word, 0 - 8 * Bytes * rotation);
-  } else if constexpr (count > 1) {
+  } else {
     access_word_t<Bytes> ordered[count];
     rotate_back(elements, rotation, ordered);
     return as_word<sizeof ordered>(ordered);
-  } else {
-    return elements[0];
   }
 }
 
@@ -346,14 +344,15 @@ TILETRANSPOSE_FUNCTION access_word_t<Bytes> load_element(const unsigned char* pa
 }
 
 /// Writes the ends of segments, an element a thread.
-template <int Bytes, bool Pads, int Threads, class Group>
+template <int Bytes, bool Pads, class Group>
 TILETRANSPOSE_FUNCTION void gather_ends(Group group, unsigned char* to,
                                         const unsigned char* segments, const unsigned char* panel,
                                         const axes_panel_arguments& arguments) {
   constexpr unsigned parts = elements_of_lane(Bytes);  // one more than an end has
   TILETRANSPOSE_UNROLL_BY(1)
-  for (unsigned i = group.thread_rank(); i < arguments.to.count * 2 * parts; i += Threads) {
-    const loop_step here(i / Threads);
+  for (unsigned i = group.thread_rank(); i < arguments.to.count * 2 * parts;
+       i += panel_axes_threads) {
+    const loop_step here(i / panel_axes_threads);
     const auto segment =
         load_shared<gathered_segment>(segments + i / (2 * parts) * sizeof(gathered_segment));
     const unsigned element = i % parts;
@@ -373,14 +372,14 @@ TILETRANSPOSE_FUNCTION void gather_ends(Group group, unsigned char* to,
   }
 }
 
-template <int Bytes, bool Pads, int Threads, class Group>
+template <int Bytes, bool Pads, class Group>
 TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
                                              const axes_panel_arguments& arguments,
                                              const panel_part& part) {
   unsigned char* const panel = shared + arguments.panel;
   const side_segments& from = arguments.from;
   const unsigned lead = address_bits(part.in) % arguments.align_bytes / Bytes;
-  const segment_lanes in_lanes(group.thread_rank(), Threads, from.lanes);
+  const segment_lanes in_lanes(group.thread_rank(), panel_axes_threads, from.lanes);
   TILETRANSPOSE_UNROLL_BY(1)
   for (unsigned i = in_lanes.first; i < in_lanes.end(from.count); i += in_lanes.together) {
     const loop_step here(i);
@@ -391,12 +390,12 @@ TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
     }
   }
   commit_copies();
-  part.find_segments<Bytes, Threads>(shared, group.thread_rank(), lead);
+  part.find_segments<Bytes>(shared, group.thread_rank(), lead);
   wait_for_copies(0);
   group.sync();
   const side_segments& to = arguments.to;
   const unsigned char* const along = shared + arguments.places;
-  const segment_lanes lanes(group.thread_rank(), Threads, to.lanes);
+  const segment_lanes lanes(group.thread_rank(), panel_axes_threads, to.lanes);
   constexpr unsigned parts = elements_of_lane(Bytes);
   const int advance =  // bytes from the elements of a store to those of this thread's next one
       static_cast<int>(arguments.period_length.quotient(lanes.step * parts) *
@@ -431,9 +430,7 @@ TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
       store_global(part.out + segment.offset + at * sizeof value, value);
     }
   }
-  if constexpr (parts > 1) {
-    gather_ends<Bytes, Pads, Threads>(group, part.out, shared, panel, arguments);
-  }
+  if constexpr (parts > 1) { gather_ends<Bytes, Pads>(group, part.out, shared, panel, arguments); }
 }
 
 }  // namespace detail

@@ -27,11 +27,9 @@ __global__ void __launch_bounds__(panel_axes_threads,
   const static_block<panel_axes_threads> group{};
   const panel_part part(arguments, blockIdx.x);
   if (arguments.pads) {
-    stage_and_gather<Bytes, true, panel_axes_threads>(group, tiletranspose_dynamic_shared,
-                                                      arguments, part);
+    stage_and_gather<Bytes, true>(group, tiletranspose_dynamic_shared, arguments, part);
   } else {
-    stage_and_gather<Bytes, false, panel_axes_threads>(group, tiletranspose_dynamic_shared,
-                                                       arguments, part);
+    stage_and_gather<Bytes, false>(group, tiletranspose_dynamic_shared, arguments, part);
   }
 }
 

@@ -8,8 +8,6 @@
 ///
 ///     lane holds structures      a0 b0 c0  a1 b1 c1  a2 b2 c2  a3 b3 c3      12 bytes of 3 members of 1 byte
 ///     words of planes            a0 a1 a2 a3   b0 b1 b2 b3   c0 c1 c2 c3
-///
-/// Behind the kernel: how a call is checked, and its launches.
 
 #pragma once
 
@@ -217,11 +215,10 @@ inline bool is_transpose(const plane_request& request, batch_problem& problem) {
   void* const first = const_cast<void*>(request.plane[0]);
   void* const structs = const_cast<void*>(request.structs);
   const size_type struct_bytes = request.planes * request.element;
-  problem = {{first, structs, step, struct_bytes, 0, 0, request.structures, request.planes, false},
-             1};
+  const size_type n = request.structures;
+  problem = {{first, structs, step, struct_bytes, 0, 0, n, request.planes, false}, 1};
   if (request.to_planes) {
-    problem = {
-        {structs, first, struct_bytes, step, 0, 0, request.planes, request.structures, false}, 1};
+    problem = {{structs, first, struct_bytes, step, 0, 0, request.planes, n, false}, 1};
   }
   return true;
 }

@@ -24,8 +24,7 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The walk of a thread: down a group of columns, as many as a word holds elements, by groups of as many rows. Words of the
-/// input are shifted to where the columns start, transposed, and shifted down to where words of the output start.
+/// The walk of a thread: down a group of columns, as many as a word holds elements, by groups of as many rows.
 template <int ElementBytes>
 struct word_walk {
   static constexpr unsigned count = 4 / ElementBytes;
