@@ -105,12 +105,16 @@ constexpr int byte_tile_fetched_bytes(byte_tiles tiles, int row_bytes) {
 }
 
 /// Loads of a thread that are under way at once, at most: fewer than it has where registers are short, on architectures
-/// from 10.0 on of floats and by nvcc 12 of aligned elements of 3 bytes.
+/// from 10.0 on of floats, and of aligned elements of 3 bytes by nvcc 12, which takes a register or two more than 13 for some
+/// kernels that just fit: seen with 12.4, where they spilled.
 constexpr int byte_tile_loads(byte_tiles tiles, int element_bytes) {
 #if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 1000
   if (tiles == byte_tiles::any && element_bytes == 4) { return 4; }
 #endif
-  return tiles == byte_tiles::aligned && element_bytes == 3 && is_nvcc_12 ? 8 : 64;
+#if TILETRANSPOSE_ON_DEVICE && defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ < 13
+  if (tiles == byte_tiles::aligned && element_bytes == 3) { return 8; }
+#endif
+  return 64;
 }
 
 /// Bytes of a band's rows in scratch memory, which is the least that a caller must have for each row: 64 10.6, 128 14.8.

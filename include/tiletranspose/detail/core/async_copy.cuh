@@ -28,13 +28,9 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// False where a copy cannot run in the background. The CPU follows the path of the newer GPUs, so that
-/// what it counts is what they do.
-#if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ < 800
-inline constexpr bool copies_async = false;
-#else
-inline constexpr bool copies_async = true;
-#endif
+/// False where a copy cannot run in the background, on GPUs before those whose loads fetch what is near. The CPU follows the
+/// path of the newer ones, so that what it counts is what they do.
+inline constexpr bool copies_async = fetches_near || !TILETRANSPOSE_ON_DEVICE;
 
 /// Starts a copy of `Bytes` bytes, of which the caller uses bytes [first, end) alone: others may write the other ones
 /// meanwhile. Fewer than 4 cannot be copied in the background and are copied at once.

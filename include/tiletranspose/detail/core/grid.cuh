@@ -45,14 +45,6 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_pair fold_triangle(unsigned tiles, unsi
   return row == k ? tile_pair{1, 0} : tile_pair{row, i - 1};
 }
 
-/// True in device code by nvcc 12, which takes a register or two more than 13 for some kernels that just fit: seen with
-/// 12.4, where they spilled.
-#if TILETRANSPOSE_ON_DEVICE && defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ < 13
-inline constexpr bool is_nvcc_12 = true;
-#else
-inline constexpr bool is_nvcc_12 = false;
-#endif
-
 /// The blocks per multiprocessor that registers are kept low for, as far as the architecture holds them. Others than the
 /// one that was measured, 9.0, take a few registers more for the same code: with those of as many blocks, small and
 /// narrow tiles, panels and fused calls spilled (nvcc 13.0).

@@ -57,7 +57,7 @@ struct segment_rounds {
   }
   /// Rounds after which a thread is at the same place of a row that lies in its sectors, and in the banks of
   /// shared memory, as the row before does; all of them where there are no such rows.
-  static constexpr unsigned find_period() {
+  static constexpr unsigned period = [] {
     unsigned found = 1;
     for (; found < rounds; ++found) {
       const unsigned down = found * Shape::threads / row_threads;
@@ -68,8 +68,7 @@ struct segment_rounds {
       }
     }
     return found;
-  }
-  static constexpr unsigned period = find_period();
+  }();
   static constexpr unsigned period_rows = period * Shape::threads / row_threads;
 };
 

@@ -6,11 +6,8 @@
 /// the output's, and stored into shared rows whose segments are drained as the plain kernel's are.
 ///
 /// A launch chooses the tile and how rows are loaded (fused_policy.cuh, fused_shape.cuh); fused_rows.cuh loads, converts
-/// and stores them.
-///
-/// Of *accumulate* the segments of the output as they were are read before anything else. They wait in the shared rows,
-/// where the function finds them when the input is stored (`operand_words`), or in registers (`operand_vectors`), while the
-/// shared rows take the elements of the input as they are, and the function is given both when they are drained.
+/// and stores them. Of *accumulate* the segments of the output as they were are read before anything else, and wait in the
+/// shared rows (`operand_words`) or in registers (`operand_vectors`), as `fused_shape::holds_operand` says.
 ///
 /// What a fused call asks of its function object comes first.
 
