@@ -107,7 +107,8 @@ constexpr int byte_tile_fetched_bytes(byte_tiles tiles, int row_bytes) {
 /// Loads of a thread that are under way at once, at most: fewer than it has where registers are short, on architectures
 /// from 10.0 on of floats, and of aligned elements of 3 bytes by nvcc 12, which takes a register or two more than 13 for some
 /// kernels that just fit: seen with 12.4, where they spilled.
-constexpr int byte_tile_loads(byte_tiles tiles, int element_bytes) {
+constexpr int byte_tile_loads([[maybe_unused]] byte_tiles tiles,
+                              [[maybe_unused]] int element_bytes) {
 #if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 1000
   if (tiles == byte_tiles::any && element_bytes == 4) { return 4; }
 #endif
