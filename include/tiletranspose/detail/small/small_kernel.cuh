@@ -9,8 +9,6 @@
 
 #pragma once
 
-#include <type_traits>
-
 #include <tiletranspose/detail/choose/choose_small.cuh>
 #include <tiletranspose/detail/core/element_tile.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
@@ -39,52 +37,42 @@ template <matrices Matrices>
 struct small_batch {
   static constexpr bool is_one = false;
   static constexpr bool pointers = Matrices == matrices::pointers;
-  using in_data =
-      typename std::conditional<pointers, const unsigned char* const*, const unsigned char*>::type;
-  using out_data = typename std::conditional<pointers, unsigned char* const*, unsigned char*>::type;
-  in_data in;
-  out_data out;
+  const void* in;
+  void* out;
   /// Bytes to the next matrix; or from where a pointer leads to the element that comes first.
   long long in_step;
   long long out_step;
 
   TILETRANSPOSE_FUNCTION const unsigned char* in_matrix(unsigned b) const {
-    if constexpr (pointers) {
-      return in[b] + in_step;
-    } else {
-      return in + b * in_step;
-    }
+    return pointers ? static_cast<const unsigned char* const*>(in)[b] + in_step
+                    : static_cast<const unsigned char*>(in) + b * in_step;
   }
   TILETRANSPOSE_FUNCTION unsigned char* out_matrix(unsigned b) const {
-    if constexpr (pointers) {
-      return out[b] + out_step;
-    } else {
-      return out + b * out_step;
-    }
+    return pointers ? static_cast<unsigned char* const*>(out)[b] + out_step
+                    : static_cast<unsigned char*>(out) + b * out_step;
   }
 };
 template <>
 struct small_batch<matrices::one> {
   static constexpr bool is_one = true;
-  using in_data = const unsigned char*;
-  using out_data = unsigned char*;
-  in_data in;
-  out_data out;
+  const void* in;
+  void* out;
 
-  TILETRANSPOSE_FUNCTION const unsigned char* in_matrix(unsigned) const { return in; }
-  TILETRANSPOSE_FUNCTION unsigned char* out_matrix(unsigned) const { return out; }
+  TILETRANSPOSE_FUNCTION const unsigned char* in_matrix(unsigned) const {
+    return static_cast<const unsigned char*>(in);
+  }
+  TILETRANSPOSE_FUNCTION unsigned char* out_matrix(unsigned) const {
+    return static_cast<unsigned char*>(out);
+  }
 };
 
 /// Where the matrices of a problem are. Precondition: `Matrices` says the truth.
 template <matrices Matrices>
 small_batch<Matrices> batch_of(const matrix_problem& problem) {
-  using batch = small_batch<Matrices>;
-  const auto in = static_cast<typename batch::in_data>(problem.in);
-  const auto out = static_cast<typename batch::out_data>(problem.out);
   if constexpr (Matrices == matrices::one) {
-    return {in, out};
+    return {problem.in, problem.out};
   } else {
-    return {in, out, static_cast<long long>(problem.in_batch_bytes),
+    return {problem.in, problem.out, static_cast<long long>(problem.in_batch_bytes),
             static_cast<long long>(problem.out_batch_bytes)};
   }
 }
