@@ -28,12 +28,13 @@ inline explanation explain_start(const transpose_request& request) {
   result.batch = request.batch;
   return result;
 }
-/// True where nothing is left to say: nothing to do, or a refusal.
-inline bool explain_verdict(explanation& result, verdict answer) {
+/// True where nothing is left to say: nothing to do, by the rule `idle`, or a refusal.
+inline bool explain_verdict(explanation& result, verdict answer,
+                            const char* idle = "nothing to do") {
   if (answer == verdict::go) { return false; }
   const bool refused = answer == verdict::refused;
   result.answer = refused ? explained::refuses : explained::does_nothing;
-  say(result, "", refused ? "refused" : "nothing to do", answer.why);
+  say(result, "", refused ? "refused" : idle, answer.why);
   return true;
 }
 
@@ -134,21 +135,17 @@ explanation explain_planes(const void* structs, Element* const (&planes)[Planes]
   } else {
     with_plane_shape<sizeof(T), alignof(T), static_cast<int>(Planes)>(request, [&](auto tuned) {
       using shape = decltype(tuned);
-      int struct_access = shape::access;
-      int plane_access = shape::access;
-      if (shape::in_registers) {
-        struct_access = access_width(4 * shape::words);
-        plane_access = access_width(4 * shape::plane_words);
-        say(result, "planes", "planes apart",
-            "planes do not lie equally far apart: warps move them and the structures as segments, "
-            "and lanes exchange elements");
-      } else {
-        say(result, "planes", "large structures",
-            "planes do not lie equally far apart, and registers hold no structures of a warp, or "
-            "some address is no multiple of its accesses: one access is moved at a time");
-      }
-      result.load_bytes = ToPlanes ? struct_access : plane_access;
-      result.store_bytes = ToPlanes ? plane_access : struct_access;
+      const auto access = [](size_type words) {
+        return shape::in_registers ? access_width(4 * words) : shape::access;
+      };
+      say(result, "planes", shape::in_registers ? "planes apart" : "large structures",
+          shape::in_registers
+              ? "planes do not lie equally far apart: warps move them and the structures as "
+                "segments, and lanes exchange elements"
+              : "planes do not lie equally far apart, and registers hold no structures of a warp, "
+                "or some address is no multiple of its accesses: one access is moved at a time");
+      result.load_bytes = access(ToPlanes ? shape::words : shape::plane_words);
+      result.store_bytes = access(ToPlanes ? shape::plane_words : shape::words);
       plan_planes<shape>(request.structures, launch_counter{result});
     });
   }
@@ -271,17 +268,16 @@ template <int ElementBytes, int Alignment>
 explanation explain_with_scratch(const transpose_request& request, const void* temp,
                                  size_type temp_bytes) {
   explanation result = explain_start(request);
-  if (temp == nullptr) {
-    if (explain_verdict(result, examine_inplace(request, symmetry::identity))) { return result; }
-    result.answer = explained::does_nothing;
-    say(result, "", "no scratch", "without scratch the call says how many bytes it needs");
-    return result;
-  }
   const size_type least = least_scratch(request.nx, request.ny, ElementBytes);
-  if (explain_verdict(result, examine_scratch(request, temp, temp_bytes, least))) { return result; }
-  if (request.nx == 1 || request.ny == 1) {
-    result.answer = explained::does_nothing;
-    say(result, "", "vectors", "a vector without gaps is its own transpose");
+  const verdict answer = temp == nullptr ? examine_inplace(request, symmetry::identity)
+                                         : examine_scratch(request, temp, temp_bytes, least);
+  if (explain_verdict(result, answer)) { return result; }
+  constexpr auto idle = verdict::nothing_to_do;
+  if (temp == nullptr) {
+    explain_verdict(result, {idle, "without scratch the call says how many bytes it needs"},
+                    "no scratch");
+  } else if (request.nx == 1 || request.ny == 1) {
+    explain_verdict(result, {idle, "a vector without gaps is its own transpose"}, "vectors");
   } else if (request.nx == request.ny) {
     explain_square<ElementBytes, Alignment>(result, request);
   } else if (temp_bytes >= request.nx * request.ny * ElementBytes) {
