@@ -516,9 +516,12 @@ TEST_CASE("two steps travel or wait while a third is placed, and a failure ends 
     spread<float> matrix(2, 64, 64);
     memory<unsigned char> scratch(1 << 16);
     std::vector<std::size_t> queued;
-    tt::detail::device_exchange<tt::detail::matrix_mover<float>, counting_transport> exchange(
-        plan, tt::detail::matrix_mover<float>{matrix.out_of(0), matrix.in_of(0)},
-        counting_transport{&queued, fails_at}, scratch.data(), cudaStream_t{});
+    tt::detail::device_exchange<tt::detail::matrix_mover<float>, counting_transport> exchange{
+        plan,
+        {matrix.out_of(0), matrix.in_of(0)},
+        {&queued, fails_at},
+        scratch.data(),
+        cudaStream_t{}};
     REQUIRE(exchange.prepare(nullptr) == cudaSuccess);
     if (fails_at < plan.steps) {
       REQUIRE(exchange.run() == cudaErrorUnknown);

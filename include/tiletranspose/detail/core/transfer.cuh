@@ -12,6 +12,15 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+/// Whether the calls so far have succeeded: ok(status) is true until one fails, whose status stays.
+struct first_failure {
+  cudaError_t status = cudaSuccess;
+  bool operator()(cudaError_t next) {
+    if (status == cudaSuccess) { status = next; }
+    return status == cudaSuccess;
+  }
+};
+
 /// A stream of the device that is current when it is made, or one that the caller lends.
 class side_stream {
  public:
@@ -26,12 +35,10 @@ class side_stream {
     if (lent != nullptr) { return cudaSuccess; }
     int least = 0;
     int greatest = 0;
-    cudaError_t status = cudaDeviceGetStreamPriorityRange(&least, &greatest);
-    if (status == cudaSuccess) {
-      status = cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest);
-    }
-    owned_ = status == cudaSuccess;
-    return status;
+    first_failure ok;
+    owned_ = ok(cudaDeviceGetStreamPriorityRange(&least, &greatest)) &&
+             ok(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
+    return ok.status;
   }
   cudaStream_t get() const { return stream_; }
 

@@ -164,38 +164,39 @@ struct array_mover {
 /// A buffer is packed anew only after work has waited for its last transfer, and received into anew only after it was emptied,
 /// because transfer waits for work before each step. The order above is that of two steps ahead. One step needs one stream.
 template <class Mover, class Transport>
-class device_exchange {
- public:
-  device_exchange(const exchange_plan& plan, const Mover& mover, const Transport& transport,
-                  void* temp, cudaStream_t work)
-      : plan_(plan),
-        mover_(mover),
-        transport_(transport),
-        temp_(static_cast<unsigned char*>(temp)),
-        work_(work) {}
+struct device_exchange {
+  exchange_plan plan;
+  Mover mover;
+  Transport transport;
+  void* temp;
+  cudaStream_t work;
+  side_stream transfers{};
+  stream_mark packed{};
+  stream_mark arrived[exchange_buffers]{};
+  first_failure ok{};
 
   /// Makes what the call needs beside memory, on the current device.
   cudaError_t prepare(cudaStream_t lent) {
     if (is_simple()) { return cudaSuccess; }
-    bool made = ok(transfer_.make(lent)) && ok(packed_.make());
-    for (stream_mark& mark : arrived_) { made = made && ok(mark.make()); }
-    return status_;
+    bool made = ok(transfers.make(lent)) && ok(packed.make());
+    for (stream_mark& mark : arrived) { made = made && ok(mark.make()); }
+    return ok.status;
   }
 
   /// In each round a step is sent, and the one before those that travel or wait is put into place.
-  size_type rounds() const { return plan_.steps + ahead(); }
+  size_type rounds() const { return plan.steps + ahead(); }
 
   /// Queues one of the rounds; nothing more where something fails.
   cudaError_t round(size_type number) {
-    if (number < plan_.steps) { (void)(pack(number) && transfer(number) && keep(number)); }
-    if (number >= ahead() && status_ == cudaSuccess) { place(number - ahead()); }
-    return status_;
+    if (number < plan.steps) { (void)(pack(number) && transfer(number) && keep(number)); }
+    if (number >= ahead() && ok.status == cudaSuccess) { place(number - ahead()); }
+    return ok.status;
   }
 
   /// After a failure: has the caller's stream wait for transfers that are under way, as far as that still can be had.
   cudaError_t abandon() {
-    if (!is_simple() && packed_.set(transfer_.get()) == cudaSuccess) { (void)packed_.hold(work_); }
-    return status_;
+    if (!is_simple() && packed.set(transfers.get()) == cudaSuccess) { (void)packed.hold(work); }
+    return ok.status;
   }
   cudaError_t run() {
     for (size_type number = 0; number < rounds(); ++number) {
@@ -208,57 +209,43 @@ class device_exchange {
   /// Transposes what is sent into the send half of its buffer.
   bool pack(size_type step) {
     unsigned char* const to = buffer(step);
-    plan_.for_each(messages::sent, step, [&](const exchange_slice& slice) {
-      if (status_ == cudaSuccess) { ok(mover_.pack(plan_, slice, to + slice.offset, work_)); }
+    plan.for_each(messages::sent, step, [&](const exchange_slice& slice) {
+      if (ok.status == cudaSuccess) { ok(mover.pack(plan, slice, to + slice.offset, work)); }
     });
-    return status_ == cudaSuccess;
+    return ok.status == cudaSuccess;
   }
   bool transfer(size_type step) {
-    if (plan_.ranks == 1) { return true; }
+    if (plan.ranks == 1) { return true; }
     unsigned char* const sent = buffer(step);
-    cudaStream_t const stream = is_simple() ? work_ : transfer_.get();
-    return (is_simple() || (ok(packed_.set(work_)) && ok(packed_.hold(stream)))) &&
-           ok(transport_.transfer(plan_, step, sent, sent + plan_.send_bytes, stream)) &&
+    cudaStream_t const stream = is_simple() ? work : transfers.get();
+    return (is_simple() || (ok(packed.set(work)) && ok(packed.hold(stream)))) &&
+           ok(transport.transfer(plan, step, sent, sent + plan.send_bytes, stream)) &&
            (is_simple() || ok(mark(step).set(stream)));
   }
   /// Transposes a slice of what stays on this rank.
   bool keep(size_type step) {
-    const exchange_slice slice = plan_.kept(step);
-    return slice.bytes == 0 || ok(mover_.pack(plan_, slice, nullptr, work_));
+    const exchange_slice slice = plan.kept(step);
+    return slice.bytes == 0 || ok(mover.pack(plan, slice, nullptr, work));
   }
   /// Brings what has arrived to where it belongs.
   void place(size_type step) {
-    if (!is_simple() && !ok(mark(step).hold(work_))) { return; }
+    if (!is_simple() && !ok(mark(step).hold(work))) { return; }
     if constexpr (!Transport::lands) {
-      const unsigned char* const received = buffer(step) + plan_.send_bytes;
-      plan_.for_each(messages::received, step, [&](const exchange_slice& slice) {
-        if (status_ == cudaSuccess) {
-          ok(mover_.place(plan_, slice, received + slice.offset, work_));
+      const unsigned char* const received = buffer(step) + plan.send_bytes;
+      plan.for_each(messages::received, step, [&](const exchange_slice& slice) {
+        if (ok.status == cudaSuccess) {
+          ok(mover.place(plan, slice, received + slice.offset, work));
         }
       });
     }
   }
 
-  bool is_simple() const { return plan_.steps == 1; }
-  size_type ahead() const { return smaller(plan_.buffers() - 1, Transport::ahead); }
+  bool is_simple() const { return plan.steps == 1; }
+  size_type ahead() const { return smaller(plan.buffers() - 1, Transport::ahead); }
   unsigned char* buffer(size_type step) const {
-    return temp_ + buffer_begin(plan_, step, Transport::lands);
+    return static_cast<unsigned char*>(temp) + buffer_begin(plan, step, Transport::lands);
   }
-  stream_mark& mark(size_type step) { return arrived_[step % plan_.buffers()]; }
-  bool ok(cudaError_t status) {
-    if (status_ == cudaSuccess) { status_ = status; }
-    return status_ == cudaSuccess;
-  }
-
-  exchange_plan plan_;
-  Mover mover_;
-  Transport transport_;
-  unsigned char* temp_;
-  cudaStream_t work_;
-  side_stream transfer_;
-  stream_mark packed_;
-  stream_mark arrived_[exchange_buffers];
-  cudaError_t status_ = cudaSuccess;
+  stream_mark& mark(size_type step) { return arrived[step % plan.buffers()]; }
 };
 
 }  // namespace detail

@@ -41,17 +41,15 @@ inline cudaError_t nccl_status(ncclResult_t result, ncclComm_t comm) {
 /// Fails where the communicator has failed before, and where it is of another device than the current one.
 inline cudaError_t ask_communicator(ncclComm_t comm, int& ranks, int& rank) {
   if (comm == nullptr) { return cudaErrorInvalidValue; }
+  first_failure ok;
+  const auto says = [&](ncclResult_t result) { return ok(nccl_status(result, comm)); };
   ncclResult_t state = ncclSuccess;
   int device = 0;
-  ncclResult_t result = ncclCommGetAsyncError(comm, &state);
-  if (result == ncclSuccess) { result = state; }
-  cudaError_t status = nccl_status(result, comm);
-  if (status == cudaSuccess) { status = nccl_status(ncclCommCount(comm, &ranks), comm); }
-  if (status == cudaSuccess) { status = nccl_status(ncclCommUserRank(comm, &rank), comm); }
-  if (status == cudaSuccess) { status = nccl_status(ncclCommCuDevice(comm, &device), comm); }
   int current = 0;
-  if (status == cudaSuccess) { status = cudaGetDevice(&current); }
-  return status == cudaSuccess && current != device ? cudaErrorInvalidDevice : status;
+  const bool known = says(ncclCommGetAsyncError(comm, &state)) && says(state) &&
+                     says(ncclCommCount(comm, &ranks)) && says(ncclCommUserRank(comm, &rank)) &&
+                     says(ncclCommCuDevice(comm, &device)) && ok(cudaGetDevice(&current));
+  return known && current != device ? cudaErrorInvalidDevice : ok.status;
 }
 
 /// Calls add(call) for what NCCL is to do at once; add calls it unless an earlier one has failed.
@@ -195,7 +193,7 @@ cudaError_t exchange_by_nccl(const Mover& mover, partition columns, partition ro
     return cudaErrorInvalidValue;
   }
   const auto exchange_by = [&](auto transport) {
-    device_exchange<Mover, decltype(transport)> exchange(plan, mover, transport, temp, stream);
+    device_exchange<Mover, decltype(transport)> exchange{plan, mover, transport, temp, stream};
     status = exchange.prepare(options.transfer_stream);
     return status == cudaSuccess ? exchange.run() : status;
   };
@@ -233,18 +231,12 @@ cudaError_t compare_facts(const unsigned long long (&facts)[Count], void* temp, 
     values[Count + i] = ~facts[i];
   }
   static_assert(sizeof(values) <= least_exchange_scratch, "");
-  cudaError_t status =
-      cudaMemcpyAsync(temp, values, sizeof(values), cudaMemcpyHostToDevice, stream);
-  if (status == cudaSuccess) {
-    status =
-        nccl_status(ncclAllReduce(temp, temp, 2 * Count, ncclUint64, ncclMax, comm, stream), comm);
-  }
-  if (status == cudaSuccess) {
-    status = cudaMemcpyAsync(values, temp, sizeof(values), cudaMemcpyDeviceToHost, stream);
-  }
-  const cudaError_t waited = cudaStreamSynchronize(stream);  // for `values`, which end here
-  if (status == cudaSuccess) { status = waited; }
-  if (status != cudaSuccess) { return status; }
+  first_failure ok;
+  (void)(ok(cudaMemcpyAsync(temp, values, sizeof(values), cudaMemcpyHostToDevice, stream)) &&
+         ok(nccl_status(ncclAllReduce(temp, temp, 2 * Count, ncclUint64, ncclMax, comm, stream),
+                        comm)) &&
+         ok(cudaMemcpyAsync(values, temp, sizeof(values), cudaMemcpyDeviceToHost, stream)));
+  if (!ok(cudaStreamSynchronize(stream))) { return ok.status; }  // `values` end here
   bool same = facts[0] == 1;
   for (int i = 0; i < Count; ++i) { same = same && values[i] == ~values[Count + i]; }
   return same ? cudaSuccess : cudaErrorInvalidValue;

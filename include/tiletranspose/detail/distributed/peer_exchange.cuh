@@ -41,12 +41,9 @@ class device_guard {
 /// Calls use(i) while the device of part i is current, for one part after the other until one fails.
 template <class Part, class Use>
 cudaError_t on_each_device(const Part* parts, int count, Use use) {
-  cudaError_t status = cudaSuccess;
-  for (int i = 0; i < count && status == cudaSuccess; ++i) {
-    status = cudaSetDevice(parts[i].device);
-    if (status == cudaSuccess) { status = use(i); }
-  }
-  return status;
+  first_failure ok;
+  for (int i = 0; i < count && ok(cudaSetDevice(parts[i].device)) && ok(use(i)); ++i) {}
+  return ok.status;
 }
 
 /// Every stream waits for all that the others have queued so far. `Part` has a device and a stream.
@@ -116,9 +113,8 @@ cudaError_t exchange_by_copies(const exchange_plan& plan, const Part* parts, boo
   std::vector<std::unique_ptr<exchange>> ranks;
   cudaError_t status = on_each_device(parts, plan.ranks, [&](int i) {
     const Part& part = parts[i];
-    ranks.push_back(std::make_unique<exchange>(plan.seen_by(i), matrix_mover<T>{part.out, part.in},
-                                               peer_transport<Part>{parts, reach}, part.temp,
-                                               part.stream));
+    ranks.push_back(std::unique_ptr<exchange>(new exchange{
+        plan.seen_by(i), {part.out, part.in}, {parts, reach}, part.temp, part.stream}));
     return ranks.back()->prepare(nullptr);
   });
   if (status != cudaSuccess) { return status; }

@@ -51,13 +51,14 @@ struct host_side {
     const size_type last = rows * cols - 1;
     cudaPointerAttributes first{};
     cudaPointerAttributes end{};
-    cudaError_t status = cudaPointerGetAttributes(&first, data);
-    if (status == cudaSuccess) { status = cudaPointerGetAttributes(&end, data + last); }
-    const bool known =
-        first.type != cudaMemoryTypeUnregistered && end.type != cudaMemoryTypeUnregistered;
+    first_failure ok;
+    const bool known = ok(cudaPointerGetAttributes(&first, data)) &&
+                       ok(cudaPointerGetAttributes(&end, data + last)) &&
+                       first.type != cudaMemoryTypeUnregistered &&
+                       end.type != cudaMemoryTypeUnregistered;
     auto* const address = static_cast<T*>(first.devicePointer);
     mapped = known && address + last == end.devicePointer ? address : nullptr;
-    return status;
+    return ok.status;
   }
   bool pageable() const { return mapped == nullptr; }
 
@@ -99,7 +100,7 @@ struct block_stream {
   stream_mark transposed[blocks_under_way]{};
   stream_mark done[blocks_under_way]{};
   size_type done_bytes = 0;
-  cudaError_t first_error = cudaSuccess;
+  first_failure ok{};
 
   /// Nothing is under way any more where it returns, whatever failed.
   cudaError_t run() {
@@ -115,7 +116,7 @@ struct block_stream {
     for (cudaStream_t stream : {coming.get(), work, going.get()}) {
       ok(cudaStreamSynchronize(stream));
     }
-    return first_error;
+    return ok.status;
   }
 
  private:
@@ -164,19 +165,14 @@ struct block_stream {
     const auto machine = static_cast<int>(std::thread::hardware_concurrency());
     return wanted > 0 ? wanted : smaller(larger(machine, 1), 16);
   }
-  bool ok(cudaError_t status) {
-    if (first_error == cudaSuccess) { first_error = status; }
-    return first_error == cudaSuccess;
-  }
 };
 
 /// Transposes a matrix of which everything else is known to be right.
 template <class T>
 cudaError_t stream_matrix(host_side<T> out, host_side<T> in, void* temp, size_type temp_bytes,
                           const streamed_options& options, cudaStream_t stream) {
-  cudaError_t status = in.look();
-  if (status == cudaSuccess) { status = out.look(); }
-  if (status != cudaSuccess) { return status; }
+  first_failure ok;
+  if (!ok(in.look()) || !ok(out.look())) { return ok.status; }
   const size_type bytes = in.rows * in.cols * sizeof(T);
   const size_type pinned_buffers =
       blocks_under_way * ((in.pageable() ? 1 : 0) + (out.pageable() ? 1 : 0));
@@ -189,8 +185,7 @@ cudaError_t stream_matrix(host_side<T> out, host_side<T> in, void* temp, size_ty
     if (pinned != nullptr) {
       buffer = smaller(buffer, options.pinned_bytes / pinned_buffers);
     } else {
-      status = cudaMallocHost(&pinned, pinned_buffers * buffer);
-      if (status != cudaSuccess) { return status; }
+      if (!ok(cudaMallocHost(&pinned, pinned_buffers * buffer))) { return ok.status; }
       own.reset(pinned);
     }
   }
