@@ -152,8 +152,6 @@ explanation explain_planes(const void* structs, Element* const (&planes)[Planes]
   return result;
 }
 
-// Fused calls.
-
 /// What a fused transpose that may go would launch.
 template <fusion Kind, class In, class Out>
 void explain_fused_problem(explanation& result, const batch_problem& problem,
@@ -216,8 +214,6 @@ explanation explain_fused(const transpose_request& request, explained_device dev
   return result;
 }
 
-// Calls in place.
-
 /// A square in its own memory.
 template <int ElementBytes, int Alignment>
 void explain_square(explanation& result, const transpose_request& request) {
@@ -225,24 +221,21 @@ void explain_square(explanation& result, const transpose_request& request) {
   const size_type stride_bytes = request.in_stride * ElementBytes;
   const size_type bits = reinterpret_cast<size_type>(request.in) | stride_bytes;
   const bool aligned = (bits | side * ElementBytes) % max_access_bytes == 0;
+  if (is_little_square(side, stride_bytes, ElementBytes, aligned) &&
+      fits_registers(ElementBytes, access_width(ElementBytes, Alignment))) {
+    result.tile_rows = result.tile_cols = square_tile_side(side, ElementBytes);
+    return say(result, "little square", "little work",
+               "so few elements that latency decides: tiles trade places element by element");
+  }
   const bool whole = with_access<ElementBytes, Alignment>(bits, [&](auto width) {
     return with_swap_shape<ElementBytes, decltype(width)::value>(
         side * side, side, bits, explained_device{}.most_shared_bytes,
         [](auto tile) { return decltype(tile)::whole; });
   });
-  if (is_little_square(side, stride_bytes, ElementBytes, aligned) &&
-      fits_registers(ElementBytes, access_width(ElementBytes, Alignment))) {
-    result.tile_rows = result.tile_cols = square_tile_side(side, ElementBytes);
-    say(result, "little square", "little work",
-        "so few elements that latency decides: tiles trade places element by element");
-  } else if (whole) {
-    say(result, "tiles that trade places", "whole squares",
-        "rows of whole accesses of 16 bytes: tiles trade places, in one pass");
-  } else {
-    say(result, "tiles that trade places", "any squares",
-        "rows start anywhere, or many long ones off lines, or elements are no accesses: tiles of "
-        "bytes trade places, in one pass");
-  }
+  say(result, "tiles that trade places", whole ? "whole squares" : "any squares",
+      whole ? "rows of whole accesses of 16 bytes: tiles trade places, in one pass"
+            : "rows start anywhere, or many long ones off lines, or elements are no accesses: "
+              "tiles of bytes trade places, in one pass");
 }
 
 /// What a call in place answers that has no scratch.
@@ -290,8 +283,6 @@ explanation explain_with_scratch(const transpose_request& request, const void* t
   return result;
 }
 
-// Permutes.
-
 /// The axes that the sides of tiles run along.
 inline void describe_sides(explanation& result, const side_axes (&sides)[2]) {
   for (int s = 0; s < 2; ++s) {
@@ -307,15 +298,13 @@ inline void describe_sides(explanation& result, const side_axes (&sides)[2]) {
 inline void explain_axes(explanation& result, const axes_choice& choice, const relocation& moved,
                          int accesses) {
   if (choice.mover == axes_mover::tiles && accesses <= most_tile_accesses) {
-    if (choice.together > 1) {
-      say(result, "tiles along several axes", "micro-blocks of axes",
-          "rows of four elements are whole and aligned on both sides: a thread transposes 4 x 4 of "
-          "them in registers, and a side of a tile that is short takes the next axes, too");
-    } else {
-      say(result, "tiles along several axes", "tiles of axes",
-          "two fastest axes, and more around them than a batch: a side of a tile that is short "
-          "takes the next axes, too");
-    }
+    const bool micro = choice.together > 1;
+    say(result, "tiles along several axes", micro ? "micro-blocks of axes" : "tiles of axes",
+        micro ? "rows of four elements are whole and aligned on both sides: a thread transposes "
+                "4 x 4 of them in registers, and a side of a tile that is short takes the next "
+                "axes, too"
+              : "two fastest axes, and more around them than a batch: a side of a tile that is "
+                "short takes the next axes, too");
     result.tile_rows = result.tile_cols = static_cast<size_type>(choice.tile_side);
     describe_sides(result, choice.sides);
     plan_axes_tiles<long long>(choice, moved, accesses, launch_counter{result});
