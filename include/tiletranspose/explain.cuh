@@ -91,8 +91,7 @@ template <class T, class Element>
 explanation explain(matrix_view<T> out, size_type out_batch_stride, matrix_view<Element> in,
                     size_type in_batch_stride, size_type batch, explained_device device = {}) {
   return detail::explain_transpose<detail::checked_size<T, Element>(), alignof(T)>(
-      detail::in_batch(detail::view_request(out, in), batch, out_batch_stride, in_batch_stride),
-      device);
+      detail::view_request(out, in, batch, out_batch_stride, in_batch_stride), device);
 }
 
 /// What tt::reorient(out, in, s) would launch; flips, rotations and reverses are symmetries.
@@ -128,9 +127,7 @@ explanation explain(matrix_view<T> out, size_type out_batch_stride, matrix_view<
                     size_type in_batch_stride, size_type batch, symmetry s,
                     explained_device device = {}) {
   return detail::explain_reorient<detail::checked_size<T, Element>(), alignof(T)>(
-      detail::in_batch(detail::reorient_request(out, in, s), batch, out_batch_stride,
-                       in_batch_stride),
-      s, device);
+      detail::reorient_request(out, in, s, batch, out_batch_stride, in_batch_stride), s, device);
 }
 
 /// The same for matrices that lie anywhere.
@@ -155,8 +152,7 @@ explanation explain_transform(matrix_view<Out> out, size_type out_batch_stride,
                               matrix_view<Element> in, size_type in_batch_stride, size_type batch,
                               explained_device device = {}) {
   return detail::explain_fused<detail::fusion::transform, std::remove_const_t<Element>, Out>(
-      detail::in_batch(detail::view_request(out, in), batch, out_batch_stride, in_batch_stride),
-      device);
+      detail::view_request(out, in, batch, out_batch_stride, in_batch_stride), device);
 }
 
 /// What tt::accumulate_transpose(out, in, op) would launch.

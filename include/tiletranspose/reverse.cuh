@@ -176,9 +176,7 @@ template <class T, class Element>
                                            cudaStream_t stream = nullptr) {
   static_assert(detail::check_matrices<T, Element>(), "");
   return detail::run_reorient<sizeof(T), alignof(T), detail::matrices::batch>(
-      detail::in_batch(detail::reorient_request(out, in, s), batch, out_batch_stride,
-                       in_batch_stride),
-      s, stream);
+      detail::reorient_request(out, in, s, batch, out_batch_stride, in_batch_stride), s, stream);
 }
 
 /// The same for matrices that lie anywhere.

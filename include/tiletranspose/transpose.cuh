@@ -195,8 +195,7 @@ template <class T, class Element>
                                             size_type batch, cudaStream_t stream = nullptr) {
   static_assert(detail::check_matrices<T, Element>(), "");
   return detail::run_transpose<sizeof(T), alignof(T), detail::matrices::batch>(
-      detail::in_batch(detail::view_request(out, in), batch, out_batch_stride, in_batch_stride),
-      stream);
+      detail::view_request(out, in, batch, out_batch_stride, in_batch_stride), stream);
 }
 
 /// Transposes `batch` matrices that lie anywhere.
@@ -302,8 +301,7 @@ template <class Out, class Element, class Op>
   using element = typename detail::remove_const<Element>::type;
   static_assert(detail::check_fused<detail::fusion::transform, Out, element, Op>(), "");
   return detail::run_fused<detail::fusion::transform, element, Out, detail::matrices::batch>(
-      detail::in_batch(detail::view_request(out, in), batch, out_batch_stride, in_batch_stride), op,
-      stream);
+      detail::view_request(out, in, batch, out_batch_stride, in_batch_stride), op, stream);
 }
 
 /// Transposes into a matrix that already holds something, and combines both, in one pass: reads the input

@@ -60,23 +60,23 @@ __global__ void __launch_bounds__(Tile::cols* BlockRows)
 
 /// Starts a kernel of tiles, in as many launches as that takes.
 template <class Tile, class Kernel>
-cudaError_t launch_written_tiles(Kernel* kernel, const batch_problem& problem, int element_bytes,
-                                 int threads, cudaStream_t stream) {
+cudaError_t launch_written_tiles(Kernel* kernel, const batch_problem& problem, int threads,
+                                 cudaStream_t stream) {
   tile_arguments arguments{problem, {}, 0, Tile::cols};
-  const auto element = static_cast<size_type>(element_bytes);
+  constexpr size_type element = sizeof(typename Tile::element);
   // Strips side by side that blocks walk down together: tiles are narrow, so their reads are joined with a neighbour's.
   constexpr int joined_strips = 2;
   const size_type width = strip_width_of(problem, element, Tile::cols, Tile::cols, joined_strips);
   const size_type blocks =
-      order_tiles(arguments, problem.batch, element, Tile::rows * element_bytes, width);
+      order_tiles(arguments, problem.batch, element, Tile::rows * element, width);
   if (blocks > max_blocks) {
     return split(problem, element, element, [&](const batch_problem& part) {
-      return launch_written_tiles<Tile>(kernel, part, element_bytes, threads, stream);
+      return launch_written_tiles<Tile>(kernel, part, threads, stream);
     });
   }
   // Dynamic shared memory that a block does not use keeps a multiprocessor from holding more than some threads.
   size_type crowding_bytes = 0;
-  if (element_bytes >= least_ragged_element && sector_mask(problem) != 0) {
+  if (element >= least_ragged_element && sector_mask(problem) != 0) {
     const auto held = static_cast<size_type>(larger(most_ragged_threads / threads, 1));
     // What the blocks of a multiprocessor divide among themselves, too much for one more; 1024 of each are the system's.
     const size_type all =
@@ -104,8 +104,8 @@ cudaError_t launch_strips(const batch_problem& problem, cudaStream_t stream) {
   using stored = element<ElementBytes, ElementBytes>;
   using tile = shared_tile<stored, padded_layout<stored, TileDim * tiles, TileDim, Padding>>;
   return launch_written_tiles<tile>(
-      &strip_kernel<stored, tile, threads, larger(resident / threads, 1)>, problem, ElementBytes,
-      threads, stream);
+      &strip_kernel<stored, tile, threads, larger(resident / threads, 1)>, problem, threads,
+      stream);
 }
 
 /// Little work and narrow matrices take one tile a block, as it stands, elements that are one access strips of tiles.
@@ -134,7 +134,7 @@ cudaError_t transpose_written(const batch_problem& problem, cudaStream_t stream)
       using stored = typename operation::stored;
       using tile = shared_tile<stored, padded_layout<stored, TileDim, TileDim, Padding>>;
       return launch_written_tiles<tile>(&structure_kernel<tile, BlockRows, operation>, problem,
-                                        ElementBytes, TileDim * BlockRows, stream);
+                                        TileDim * BlockRows, stream);
     }
   });
 }

@@ -102,13 +102,14 @@ transpose_request dense_request(Out* out, const In* in, size_type nx, size_type 
   return {sides_of(out, in), nx, ny, nx, ny, batch, in_batch, out_batch};
 }
 
-/// Pitched matrices; shapes that do not match become a request that is refused.
+/// Pitched matrices, or batches that begin with them; shapes that do not match become a request that is refused.
 template <class Out, class In>
-transpose_request view_request(matrix_view<Out> out, matrix_view<In> in) {
+transpose_request view_request(matrix_view<Out> out, matrix_view<In> in, size_type batch = 1,
+                               size_type out_batch = 0, size_type in_batch = 0) {
   const bool empty = in.rows == 0 || in.cols == 0;
   const bool fits = out.rows == in.cols && out.cols == in.rows;
-  return {sides_of(fits || empty ? out.data : nullptr, in.data), in.cols, in.rows, in.stride,
-          out.stride};
+  const typed_sides sides = sides_of(fits || empty ? out.data : nullptr, in.data);
+  return {sides, in.cols, in.rows, in.stride, out.stride, batch, in_batch, out_batch};
 }
 
 /// Matrices behind device arrays of pointers. How the matrices themselves are aligned is not known here.
@@ -129,19 +130,12 @@ transpose_request inplace_request(matrix_view<T> data) {
 
 /// Pitched matrices whose shapes suit the symmetry; others become a request that is refused.
 template <class T, class Element>
-transpose_request reorient_request(matrix_view<T> out, matrix_view<Element> in, symmetry s) {
-  if (transposes(s)) { return view_request(out, in); }
-  // As if `out` were seen from the side, the way in which a transpose fills it.
-  return view_request(matrix_view<T>{out.data, out.cols, out.rows, out.stride}, in);
-}
-
-/// A batch of matrices of which the request names the first.
-inline transpose_request in_batch(transpose_request request, size_type batch, size_type out_batch,
-                                  size_type in_batch) {
-  request.batch = batch;
-  request.in_batch = in_batch;
-  request.out_batch = out_batch;
-  return request;
+transpose_request reorient_request(matrix_view<T> out, matrix_view<Element> in, symmetry s,
+                                   size_type batch = 1, size_type out_batch = 0,
+                                   size_type in_batch = 0) {
+  // Rows that stay rows: as if `out` were seen from the side, the way in which a transpose fills it.
+  const matrix_view<T> seen{out.data, out.cols, out.rows, out.stride};
+  return view_request(transposes(s) ? out : seen, in, batch, out_batch, in_batch);
 }
 
 template <std::size_t Rank>

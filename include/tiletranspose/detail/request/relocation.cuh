@@ -253,8 +253,7 @@ inline bool has_dense_input(const relocation& move) {
 inline size_type address_bits_of(const relocation& move) {
   size_type bits = reinterpret_cast<size_type>(move.in) | reinterpret_cast<size_type>(move.out);
   for (int k = 0; k < move.rank; ++k) {
-    bits |= static_cast<size_type>(move.axes[k].in_stride) * move.in_element |
-            static_cast<size_type>(move.axes[k].out_stride) * move.out_element;
+    bits |= static_cast<size_type>(move.in_step(k) | move.out_step(k));
   }
   return bits;
 }
