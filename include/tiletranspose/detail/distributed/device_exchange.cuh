@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Runs the exchange of one rank on its GPU: kernels on the caller's stream, transfers on a stream of their own, events
-/// between the two. Slices are brought from the input into send order, and from there to where they belong: those of
-/// matrices by transposes of views, those of arrays of more axes by permutes with strides.
+/// Runs the exchange of one rank on its GPU. Slices are brought from the input into send order, and from there to where they
+/// belong: those of matrices by transposes of views, those of arrays of more axes by permutes with strides.
 
 #pragma once
 
@@ -151,8 +150,8 @@ struct array_mover {
   }
 };
 
-/// The exchange of one rank, in two queues: the caller's stream, which works, and one that transfers. A Transport carries the
-/// messages of one step:
+/// The exchange of one rank, in two queues with events between them: the caller's stream, which works, and one that transfers.
+/// A Transport carries the messages of one step:
 ///
 ///     static constexpr bool lands;       // where it belongs, not in scratch
 ///     static constexpr size_type ahead;  // steps that travel or wait while one is put into place
