@@ -96,8 +96,7 @@ void explain_rows(explanation& result, const row_problem& rows) {
       say(result, "rows", joined.reverses ? "reversed rows" : "copied rows",
           "rows stay rows: they are moved 16 bytes at a time, as whole lines of the output");
       result.load_bytes = result.store_bytes = max_access_bytes;
-      plan_rows(joined, bits, known_element(ElementBytes),
-                [&](row_choice, const auto& plan) { return launch_counter{result}(plan); });
+      plan_rows(joined, bits, known_element(ElementBytes), launch_counter{result});
     }
   });
 }

@@ -79,8 +79,8 @@ auto find_row_kernel(row_choice wanted) -> void (*)(row_arguments) {
 template <int ElementBytes, int Alignment, bool IsArray = false>
 cudaError_t launch_rows(const row_problem& rows, cudaStream_t stream) {
   return plan_rows(join_rows(rows), row_bits(rows, Alignment), known_element(ElementBytes),
-                   [&](row_choice kernel, const launch_plan<row_arguments>& plan) {
-                     return start(find_row_kernel<ElementBytes, Alignment, IsArray>(kernel),
+                   [&](const row_plan& plan) {
+                     return start(find_row_kernel<ElementBytes, Alignment, IsArray>(plan.kernel),
                                   plan.blocks, plan.threads, plan.shared_bytes, stream,
                                   plan.arguments);
                    });

@@ -249,18 +249,16 @@ inline constexpr size_type half_shared_bytes =
     (size_type{row_block_threads} * row_rounds * 16 - spare_bytes) / 2;
 
 /// What a launch of the row kernel does. Precondition in place: not all stay, and ny > 1 where from_last_row is set.
-struct row_plan {
-  row_arguments arguments{};
+struct row_plan : launch_plan<row_arguments> {
   row_choice kernel;
   size_type matrix_blocks;  ///< blocks of one matrix
-  unsigned shared_bytes;
-  size_type rounds;        ///< accesses of a thread
-  size_type most_segment;  ///< bytes of a segment
+  size_type rounds;         ///< accesses of a thread
+  size_type most_segment;   ///< bytes of a segment
 
   /// Cuts joined rows into segments. `alignment` is what every address of an element is a multiple of; `known` is the
   /// size of an element that kernels are made for. In place, rows that are taken from the last to the first trade places
   /// with each other, and rows that do not fit a block with their own other half.
-  row_plan(const row_problem& problem, size_type alignment, int known) {
+  row_plan(const row_problem& problem, size_type alignment, int known) : launch_plan{} {
     static_cast<matrix_problem&>(arguments) = run_backwards(problem, problem.from_last_row, false);
     arguments.row_bytes = arguments.covered_bytes = problem.row_bytes();
     arguments.element_bytes = static_cast<unsigned>(problem.element_bytes);
@@ -353,44 +351,44 @@ struct row_plan {
   /// Shares the threads of a block among its segments, and its shared memory.
   void set_threads() {
     const unsigned segments = arguments.read_segments();
-    auto threads = row_block_threads / segments;
+    auto share = row_block_threads / segments;
     if (arguments.block_segments == 1) {
       // No thread without an access: blocks of fewer threads leave room for more of them.
       const size_type bytes = size_type{arguments.segment_bytes} * arguments.joined_rows;
       const size_type accesses = divide_up(bytes + spare_bytes, 16);
       const size_type used = divide_up(accesses, rounds);
-      threads = static_cast<unsigned>(divide_up(used * segments, 32) * 32 / segments);
+      share = static_cast<unsigned>(divide_up(used * segments, 32) * 32 / segments);
     }
-    arguments.threads = static_cast<unsigned>(divide_up(threads * segments, 32) * 32);
-    arguments.segment_threads = divider(threads);
-    arguments.segment_pitch = (threads * static_cast<unsigned>(rounds) + 1) * 16;
+    arguments.threads = static_cast<unsigned>(divide_up(share * segments, 32) * 32);
+    threads = static_cast<int>(arguments.threads);
+    arguments.segment_threads = divider(share);
+    arguments.segment_pitch = (share * static_cast<unsigned>(rounds) + 1) * 16;
     shared_bytes = segments * arguments.segment_pitch + 16;
     if (kernel.order == row_order::grouped) {
       shared_bytes = grouped_bytes(segments, arguments.segment_pitch);
       if (arguments.threads == row_block_threads) {
-        shared_bytes = larger(shared_bytes, least_grouped_memory);
+        shared_bytes = larger<size_type>(shared_bytes, least_grouped_memory);
       }
     }
   }
 };
 
-/// Calls launch(kernel, plan) for each launch of joined rows, until one returns something else than 0. In place, the middle
+/// Calls launch(plan) for each launch of joined rows, until one returns something else than 0. In place, the middle
 /// one of an odd number of rows that are taken from the last to the first stays, and is reversed by a launch of its own.
 /// \param bits   that the address of some row has
 /// \param known  the size of an element that kernels are made for
 template <class Launch>
-auto plan_rows(const row_problem& joined, size_type bits, int known, Launch launch)
-    -> decltype(launch(row_choice{}, launch_plan<row_arguments>{})) {
+auto plan_rows(const row_problem& joined, size_type bits, int known, Launch launch) {
   row_plan plan(joined, bits | joined.element_bytes, known);
-  decltype(launch(row_choice{}, launch_plan<row_arguments>{})) status{};
+  decltype(launch(plan)) status{};
   const auto goes_on = [&] { return status == decltype(status){}; };
+  const row_arguments first = plan.arguments;
   plan.arguments.matrix_blocks = divider(plan.matrix_blocks);
   const size_type most = larger<size_type>(max_blocks / plan.matrix_blocks, 1);
   for (size_type done = 0; done < joined.batch && goes_on(); done += most) {
-    const size_type blocks = smaller(most, joined.batch - done) * plan.matrix_blocks;
-    const auto threads = static_cast<int>(plan.arguments.threads);
-    status = launch(plan.kernel, launch_plan<row_arguments>{skip_matrices(plan.arguments, done),
-                                                            blocks, threads, plan.shared_bytes});
+    plan.arguments = skip_matrices(first, done);
+    plan.blocks = smaller(most, joined.batch - done) * plan.matrix_blocks;
+    status = launch(plan);
   }
   if (!goes_on() || !joined.in_place() || !joined.from_last_row || !joined.reverses ||
       joined.ny % 2 == 0) {
