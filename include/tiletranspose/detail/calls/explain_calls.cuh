@@ -106,10 +106,8 @@ template <int ElementBytes, int Alignment>
 explanation explain_reorient(transpose_request request, symmetry s, explained_device device) {
   explanation result = explain_start(request);
   if (explain_verdict(result, examine(request, s))) { return result; }
-  if (!transposes(s)) {
+  if (!transposes(s) || is_vector(request)) {
     explain_rows<ElementBytes, Alignment>(result, make_rows(request, s));
-  } else if (is_vector(request)) {
-    explain_rows<ElementBytes, Alignment>(result, make_vector_rows(request, s));
   } else {
     explain_problem<ElementBytes, Alignment>(
         result, run_backwards(make_problem(request), reverses_rows(s), reverses_cols(s)), device);

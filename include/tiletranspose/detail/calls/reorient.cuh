@@ -85,8 +85,7 @@ cudaError_t run_reorient(const transpose_request& request, symmetry s, cudaStrea
           run_backwards(make_problem(request), reverses_rows(s), reverses_cols(s)), stream);
     }
   }
-  return move_rows_of<ElementBytes, Alignment, Matrices, IsArray>(
-      transposes(s) ? make_vector_rows(request, s) : make_rows(request, s), stream);
+  return move_rows_of<ElementBytes, Alignment, Matrices, IsArray>(make_rows(request, s), stream);
 }
 
 /// In place. Quarter rotations and the anti-transpose of a square take two passes: it is transposed, and then flipped.

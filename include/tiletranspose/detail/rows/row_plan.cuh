@@ -32,8 +32,16 @@ struct row_problem : batch_problem {
   }
 };
 
-/// The rows of a symmetry that keeps them. One row, or one element, has no order.
-inline row_problem make_rows(const transpose_request& request, symmetry s) {
+/// The rows of a symmetry that keeps them, or of one that transposes a vector without gaps: that is an array, whatever its
+/// direction, whose order a symmetry may reverse. One row, or one element, has no order.
+inline row_problem make_rows(transpose_request request, symmetry s) {
+  if (transposes(s)) {
+    const bool reversed = request.nx == 1 ? reverses_rows(s) : reverses_cols(s);
+    request.nx *= request.ny;
+    request.ny = 1;
+    request.in_stride = request.out_stride = request.nx;
+    s = reversed ? symmetry::flip_lr : symmetry::identity;
+  }
   return {make_problem(request), request.in_element, reverses_rows(s) && request.ny > 1,
           reverses_cols(s) && request.nx > 1};
 }
@@ -53,15 +61,6 @@ inline row_problem make_rows(const relocation& move) {
           move.in_element,
           rows.in_stride < 0,
           row.in_stride < 0};
-}
-
-/// A vector without gaps, whatever its direction: an array, whose order a symmetry may reverse.
-inline row_problem make_vector_rows(transpose_request request, symmetry s) {
-  const bool reversed = request.nx == 1 ? reverses_rows(s) : reverses_cols(s);
-  request.nx *= request.ny;
-  request.ny = 1;
-  request.in_stride = request.out_stride = request.nx;
-  return make_rows(request, reversed ? symmetry::flip_lr : symmetry::identity);
 }
 
 /// The same work with fewer, longer rows: rows that lie one behind the other become one, matrices of
@@ -382,8 +381,8 @@ auto plan_rows(const row_problem& joined, size_type bits, int known, Launch laun
   row_plan plan(joined, bits | joined.element_bytes, known);
   decltype(launch(plan)) status{};
   const auto goes_on = [&] { return status == decltype(status){}; };
-  const row_arguments first = plan.arguments;
   plan.arguments.matrix_blocks = divider(plan.matrix_blocks);
+  const row_arguments first = plan.arguments;
   const size_type most = larger<size_type>(max_blocks / plan.matrix_blocks, 1);
   for (size_type done = 0; done < joined.batch && goes_on(); done += most) {
     plan.arguments = skip_matrices(first, done);
