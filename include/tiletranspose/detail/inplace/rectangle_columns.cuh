@@ -444,7 +444,6 @@ struct column_plan {
 
 /// Step 3. A template, so that the kernel that copies rows is compiled only where this is called.
 /// Precondition: the kernel is allowed the plan's shared memory.
-/// \param segments  what the grid's elements are, if they are segments
 template <int NoElement = 0>
 cudaError_t launch_columns(const rectangle_problem& problem, const column_plan& plan,
                            const segment_layout& segments, cudaStream_t stream) {

@@ -5,9 +5,6 @@
 /// How a square is transposed in its own memory: a block takes a tile and the one it trades places with on the other
 /// side of the diagonal, reads both and, after one barrier, writes both; no other block touches them. A tile on the
 /// diagonal trades places with itself.
-///
-/// Three kinds of tiles move so: where all addresses, and the square's side, are multiples of 16 bytes, mostly those of
-/// whole accesses; tiles of plain bytes, which take any square; and, of small squares, those of an element a lane.
 
 #pragma once
 
@@ -454,7 +451,6 @@ TILETRANSPOSE_FUNCTION void swap_elements(typename Shape::tile::storage (&storag
   const bool second = half::number() == 1;
   const auto row = static_cast<int>((second ? pair.col : pair.row) * side);
   const auto col = static_cast<int>((second ? pair.row : pair.col) * side);
-  // A tile on the diagonal is moved by the first half alone.
   const bool exists = !second || pair.row != pair.col;
   const auto clipped = [&](int first) {
     return exists ? static_cast<unsigned>(smaller(end - first, static_cast<int>(side))) : 0;

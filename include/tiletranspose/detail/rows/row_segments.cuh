@@ -112,7 +112,6 @@ struct row_work {
            (address_bits(segment.from) & arguments.line_mask);
   }
 
-  /// What the thread moves.
   TILETRANSPOSE_FUNCTION thread_segment own() const {
     const divider& threads = arguments.segment_threads;
     const unsigned index = threads.quotient(rank);
