@@ -104,13 +104,6 @@ launch_plan<small_tile_arguments<Batch>> plan_small_tiles(const small_problem& p
           problem.batch};
 }
 
-/// The place of a block in its grid.
-struct block_place {
-  unsigned x;
-  unsigned y;
-  unsigned z;
-};
-
 /// Moves accesses of `Width` bytes, whose elements it reverses where rows run backwards in the input. One kernel does both.
 template <int ElementBytes, int Width>
 struct access_operation : copy_operation<Width, Width> {
@@ -186,25 +179,26 @@ launch_plan<small_row_arguments<Batch>> plan_small_rows(const small_problem& pro
   return {arguments, divide_up(count, step), threads, 0};
 }
 
-/// The body of the row kernel: block (i, r, b) moves Threads * Rounds elements of row r of matrix b; or, where it
-/// `Divides`, block (i, 0, 0) as many of the elements of all matrices, counted along axes[0] first.
+/// The body of the row kernel: block (x, y, z) moves Threads * Rounds elements of row y of matrix z; or, where it
+/// `Divides`, block (x, 0, 0) as many of the elements of all matrices, counted along axes[0] first.
 template <bool Divides, int Threads, int Rounds, class Group, class Batch, class Operation>
 TILETRANSPOSE_FUNCTION void move_small_rows(Group group,
                                             const small_row_arguments<Batch>& arguments,
-                                            const Operation& operation, block_place block) {
+                                            const Operation& operation, unsigned x, unsigned y,
+                                            unsigned z) {
   const small_axis fast = arguments.axes[0];
   const small_axis slow = arguments.axes[1];
-  const unsigned first = block.x * (Threads * Rounds) + group.thread_rank();
+  const unsigned first = x * (Threads * Rounds) + group.thread_rank();
   const unsigned count = Divides ? arguments.count : fast.extent;
   const unsigned char* in = nullptr;
   unsigned char* out = nullptr;
   if constexpr (!Divides) {
     in = optimisation_barrier_global(
-        arguments.batch.in_matrix(block.z) +
-        (static_cast<int>(block.y) * slow.in_stride + static_cast<int>(first) * fast.in_stride));
+        arguments.batch.in_matrix(z) +
+        (static_cast<int>(y) * slow.in_stride + static_cast<int>(first) * fast.in_stride));
     out = optimisation_barrier_global(
-        arguments.batch.out_matrix(block.z) +
-        (static_cast<int>(block.y) * slow.out_stride + static_cast<int>(first) * fast.out_stride));
+        arguments.batch.out_matrix(z) +
+        (static_cast<int>(y) * slow.out_stride + static_cast<int>(first) * fast.out_stride));
   }
   typename Operation::stored held[Rounds];
   typename Operation::fetched old[Rounds];
@@ -235,7 +229,7 @@ TILETRANSPOSE_FUNCTION void move_small_rows(Group group,
       places[k] = arguments.batch.out_matrix(matrix) +
                   (at_fast * fast.out_stride + at_slow * slow.out_stride);
     } else {
-      row[k] = block.y;
+      row[k] = y;
       col[k] = i;
       from = in + static_cast<long long>(Threads * fast.in_stride) * k;
     }

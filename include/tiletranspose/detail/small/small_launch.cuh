@@ -47,13 +47,13 @@ __global__ void __launch_bounds__(few_row_threads)
   constexpr int rounds = small_row_rounds(Divides, Operation::kept_bytes, Operation::accesses);
   static_assert(Divides || larger(few_row_threads, threads * rounds) <= longest_row_segment,
                 "is_little knows of no more");
-  const block_place block{blockIdx.x, blockIdx.y, blockIdx.z};
   operation.show_compiler();
   if (Operation::kept_bytes > widest_row_element || arguments.few) {
     move_small_rows<Divides, few_row_threads, 1>(static_block<few_row_threads>{}, arguments,
-                                                 operation, block);
+                                                 operation, blockIdx.x, blockIdx.y, blockIdx.z);
   } else {
-    move_small_rows<Divides, threads, rounds>(static_block<threads>{}, arguments, operation, block);
+    move_small_rows<Divides, threads, rounds>(static_block<threads>{}, arguments, operation,
+                                              blockIdx.x, blockIdx.y, blockIdx.z);
   }
 }
 
