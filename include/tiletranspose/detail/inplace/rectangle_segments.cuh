@@ -147,10 +147,10 @@ struct slab_tile {
   }
 
   TILETRANSPOSE_FUNCTION void read_rows() const {
-    each_word([&](unsigned char* to, unsigned at) { copy_async<16>(to, source + at); },
-              [&](unsigned char* to, unsigned at, int first, int end) {
-                copy_async<16>(to, source + at, first, end);
-              });
+    const auto copy = [&](unsigned char* to, unsigned at, int first = 0, int end = 16) {
+      copy_async<16>(to, source + at, first, end);
+    };
+    each_word(copy, copy);
     commit_copies();
     wait_for_copies(0);
   }

@@ -20,8 +20,6 @@
 ///
 /// *row-staged* (row_segments.cuh): rows are short, elements are large, or the kernel does not know their size. Words or
 /// accesses are put together from the segment in shared memory.
-///
-/// In place, no other block writes the segment that a block takes, or the one that trades places with it.
 
 #pragma once
 
