@@ -266,7 +266,8 @@ template <class Out, class Element, class Op>
 ///
 /// \param op  as of transform_transpose; rows and columns are those of an element's own matrix
 /// One launch, unless that would have 2^31 blocks and more. Of more than 65535 matrices each takes a large tile of its own, but
-/// where both types have 1, 2 or 4 bytes and rows are whole groups of four, and where matrices are too small for any tile.
+/// where types have 1, 2 or 4 bytes, not both of them 4, and rows are whole groups of four, aligned as these are, and where
+/// matrices are too small for any tile.
 ///
 ///     status = tt::transform_transpose_batched(halves, floats, nx, ny, batch, to_half{}, stream);
 template <class Out, class In, class Op>

@@ -239,6 +239,10 @@ TEST_CASE("micro-blocks: which transposes with an operation go so") {
   CHECK(side(4096, 8000, 1, 4, 1) == 64);
   CHECK(side(4096, 16384, 1, 4, 1) == 0);
   CHECK(side(4096, 8000, 2, 1, 2) == 64);
+  // Of axes that would be split a part does not know its rows and columns.
+  CHECK(side(size_type{1} << 30, 8, 2, 1, 1) == 64);
+  CHECK(side((size_type{1} << 30) + 1024, 8, 2, 1, 1) == 0);
+  CHECK(side(8, (size_type{1} << 30) + 1024, 2, 1, 1) == 0);
   batch_problem problem = dense(1024, 1024, 4, 1, 1);
   problem.pointer_arrays = true;
   CHECK(tt::detail::fused_micro_side(problem, 1, 1) == 0);
@@ -262,4 +266,30 @@ TEST_CASE("micro-blocks: which transposes with an operation go so") {
       !tt::detail::has_fused_micro_blocks(4, 4) && !tt::detail::has_fused_micro_blocks(8, 1) &&
           !tt::detail::has_fused_micro_blocks(3, 1) && tt::detail::has_fused_micro_blocks(4, 1),
       "");
+}
+
+// What is launched is not run: the arrays are large.
+TEST_CASE("micro-blocks: calls with an operation launch what is explained") {
+  const auto in = reinterpret_cast<const std::uint16_t*>(size_type{1} << 40);
+  const auto out = reinterpret_cast<std::uint8_t*>(size_type{1} << 45);
+  const auto op = [](std::uint16_t value) { return static_cast<std::uint8_t>(value); };
+  for (const size_type batch : {3u, 200u, 3000000u}) {
+    cpu::this_device() = {};
+    cpu::this_device().runs = false;
+    REQUIRE(tt::transform_transpose_batched(out, in, 1024, 1028, batch, op) == cudaSuccess);
+    const tt::explanation e = tt::explain_transform(
+        tt::matrix_view<std::uint8_t>{out, 1024, 1028, 1028}, 1024 * 1028,
+        tt::matrix_view<const std::uint16_t>{in, 1028, 1024, 1024}, 1024 * 1028, batch);
+    INFO(tt::to_string(e));
+    REQUIRE(std::string(e.rule) == "fused micro-blocks");
+    REQUIRE(e.tile_rows == 128);
+    REQUIRE(e.launches == cpu::this_device().seen.size());
+    size_type blocks = 0;
+    for (const cpu::launch_shape& one : cpu::this_device().seen) {
+      blocks += one.grid.x;
+      REQUIRE(one.block.x == 256);
+    }
+    REQUIRE(blocks == 8 * 9 * batch);
+    REQUIRE(e.blocks == blocks);
+  }
 }

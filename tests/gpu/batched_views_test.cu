@@ -184,6 +184,7 @@ TEST_CASE("batched views: many elements of a fused call", "[batched][transform][
     check_fused<std::uint8_t, std::uint16_t>(s, batch, from, to, random);
     check_fused<float, std::uint16_t>(s, batch, from, to, random);
     check_fused<std::uint8_t, float>(s, batch, from, to, random);
+    check_fused<bytes<4>, bytes<2>>(s, batch, from, to, random);
   };
   check_all({512, 768}, 12, {}, {});
   check_all({260, 516}, 32, {4, 12}, {8, 4});  // output rows begin inside of sectors

@@ -107,13 +107,11 @@ cudaError_t launch_axes_tiles(const axes_choice& choice, const relocation& move,
   });
 }
 
-/// Starts tiles of micro-blocks of a side: that of large ones, if elements have them, or 64.
-template <class Operation, class Step>
+/// Starts tiles of micro-blocks of a side: that of large ones or 64.
+template <int Large, class Operation, class Step>
 cudaError_t start_micro_tiles(int side, const launch_plan<axes_tile_arguments<Step>>& plan,
                               const Operation& operation, cudaStream_t stream) {
-  constexpr size_type wider = larger(Operation::in_bytes, Operation::out_bytes);
-  constexpr int large = micro_tile_side(wider, ~size_type{0});
-  return start(side == large ? &axes_micro_kernel<Operation, large / micro_elements, Step>
+  return start(side == Large ? &axes_micro_kernel<Operation, Large / micro_elements, Step>
                              : &axes_micro_kernel<Operation, 64 / micro_elements, Step>,
                plan, stream, operation);
 }
@@ -121,8 +119,10 @@ cudaError_t start_micro_tiles(int side, const launch_plan<axes_tile_arguments<St
 template <class Operation>
 cudaError_t launch_micro_tiles(const axes_choice& choice, const relocation& move,
                                const Operation& operation, cudaStream_t stream) {
+  constexpr size_type wider = larger(Operation::in_bytes, Operation::out_bytes);
   return start_axes_tiles(choice, move, 1, [&](auto, const auto& plan) {
-    return start_micro_tiles(choice.tile_side, plan, operation, stream);
+    return start_micro_tiles<micro_tile_side(wider, ~size_type{0})>(choice.tile_side, plan,
+                                                                    operation, stream);
   });
 }
 

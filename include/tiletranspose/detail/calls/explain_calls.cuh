@@ -419,8 +419,9 @@ explanation explain_transform_permute(relocation move, explained_device device) 
                                  : access_width(sizeof(Out), alignof(Out));
   constexpr bool waits = calls_as_stored(fusion::transform, sizeof(In), sizeof(Out));
   explain_axes(result, choice, move,
-               waits ? static_cast<int>(sizeof(In)) / result.load_bytes
-                     : static_cast<int>(sizeof(Out)) / result.store_bytes);
+               in_blocks ? 1
+               : waits   ? static_cast<int>(sizeof(In)) / result.load_bytes
+                         : static_cast<int>(sizeof(Out)) / result.store_bytes);
   return result;
 }
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Fused transposes: checked, then moved by tiles or, as little work, with the caller's function as an operation of the
-/// mover for that.
+/// Fused transposes: checked, then moved by tiles of their own or, in micro-blocks and as little work, with the caller's
+/// function as an operation of the movers for these.
 
 #pragma once
 

@@ -64,8 +64,9 @@ cudaError_t run_choice(typed_mover<By, ElementBytes, AccessBytes> taken,
     return launch_small<true>(chosen.little, little_problem(facts), batch_of<Matrices>(facts),
                               copy_operation<ElementBytes, AccessBytes>{}, stream);
   } else if constexpr (By == mover::micro_tile) {  // one launch takes them
-    return start_micro_tiles(chosen.micro_side, plan_of(taken, facts, chosen),
-                             copy_operation<ElementBytes, AccessBytes>{}, stream);
+    constexpr int large = ElementBytes == 1 ? 128 : 64;
+    return start_micro_tiles<large>(chosen.micro_side, plan_of(taken, facts, chosen),
+                                    copy_operation<ElementBytes, AccessBytes>{}, stream);
   } else {
     return plan_launches(taken, facts, ElementBytes, chosen, [&](const auto& plan) {
       return start(kernel_of(taken, chosen), plan, stream);

@@ -3,7 +3,7 @@
 
 /// \file
 /// How elements that nothing happens to on the way are moved along their axes, where neither the movers for transposes nor
-/// those for rows take them. Pure functions, plain C++17, host only.
+/// those for rows take them; and what goes in micro-blocks, with an operation, too. Pure functions, plain C++17, host only.
 
 #pragma once
 
@@ -175,7 +175,8 @@ inline int fused_micro_side(const batch_problem& problem, size_type in_element,
   const size_type most = most_micro_matrix_bytes * larger(in_element / out_element, size_type{1});
   const size_type shorter = smaller(problem.nx, problem.ny);
   if (problem.pointer_arrays || shorter < least_fused_micro_side ||
-      bytes < least_fused_micro_bytes || (problem.batch == 1 && bytes > most)) {
+      larger(problem.nx, problem.ny) > most_counted || bytes < least_fused_micro_bytes ||
+      (problem.batch == 1 && bytes > most)) {
     return 0;
   }
   // Segments of rows that start anywhere are longer in large tiles.

@@ -33,7 +33,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool packs_words(int element_bytes, int acce
 /// Moves elements of a size as they are, by accesses of `Access` bytes. What element tiles and the mover for little work
 /// call an operation: how an element of the input, of which row and column there, is loaded, what is kept of it meanwhile,
 /// and how that is stored; `convert` does to a row of a micro-block what happens to its elements on the way; `write_second`
-/// writes an element to a second output, and `fetch`, where it `fetches`, reads what the output holds before. Whoever calls them makes all loads and fetches of a thread before its first store.
+/// writes an element to a second output, and `fetch`, where it `fetches`, reads what the output holds before. Whoever calls
+/// them makes all loads and fetches of a thread before its first store.
 template <int ElementBytes, int Access, bool Packs = packs_words(ElementBytes, Access)>
 struct copy_operation {
   using moved = element_words<ElementBytes, Access>;

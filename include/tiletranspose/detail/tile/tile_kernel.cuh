@@ -14,7 +14,7 @@
 ///     ...                            column c0+TC |               | ----->
 ///
 /// *Drain*: threads copy a segment of each shared row to the output. X rows more than the tile are read where rows of the
-/// output start off their sectors: segments then start as many bytes earlier, as detail/README.md says.
+/// output start off their sectors: each segment then starts earlier by its row's distance from its sector (detail/README.md).
 
 #pragma once
 
