@@ -130,10 +130,10 @@ struct micro_items {
   static constexpr int row_bytes = Operation::in_bytes * micro_elements;
   static constexpr int bytes = Operation::out_bytes * micro_elements;  ///< of a column
   static constexpr int shared_bytes = bytes * micro_elements * Lanes * Lanes;
-  using row = element_words<row_bytes, access_width(row_bytes)>;
-  using column = element_words<bytes, access_width(bytes)>;
+  using in_row = element_words<row_bytes, access_width(row_bytes)>;
+  using out_column = element_words<bytes, access_width(bytes)>;
   struct held {
-    row rows[micro_elements];
+    in_row rows[micro_elements];
   };
   unsigned char* shared;
   const Operation& operation;
@@ -147,7 +147,9 @@ struct micro_items {
                                    unsigned) const {
     held value;
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < micro_elements; ++i) { value.rows[i] = load_global<row>(from + i * step); }
+    for (int i = 0; i < micro_elements; ++i) {
+      value.rows[i] = load_global<in_row>(from + i * step);
+    }
     return value;
   }
   TILETRANSPOSE_FUNCTION void keep(unsigned down, unsigned across, const held& value, unsigned row,
@@ -161,16 +163,16 @@ struct micro_items {
     thread_transpose<Operation::out_bytes>(transposed, words);
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < micro_elements; ++i) {
-      column across_rows;
-      __builtin_memcpy(&across_rows, transposed[i], bytes);
-      store_shared(place(down, across, i), across_rows);
+      out_column column;
+      __builtin_memcpy(&column, transposed[i], bytes);
+      store_shared(place(down, across, i), column);
     }
   }
   TILETRANSPOSE_FUNCTION void store(unsigned char* to, long long step, unsigned down,
                                     unsigned across) const {
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < micro_elements; ++i) {
-      store_global(to + i * step, load_shared<column>(place(down, across, i)));
+      store_global(to + i * step, load_shared<out_column>(place(down, across, i)));
     }
   }
 };

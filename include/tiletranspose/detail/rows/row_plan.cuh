@@ -341,8 +341,8 @@ struct row_plan : launch_plan<row_arguments> {
     } else if (arguments.ny > 1) {
       arguments.line_mask = 15;
       // A thread moves accesses of one segment alone.
-      const size_type threads = divide_up(divide_up(row_bytes, 16) + 1, rounds);
-      const size_type fit = row_block_threads / threads / (arguments.swaps ? 2 : 1);
+      const size_type lanes = divide_up(divide_up(row_bytes, 16) + 1, rounds);
+      const size_type fit = row_block_threads / lanes / (arguments.swaps ? 2 : 1);
       arguments.block_segments = static_cast<unsigned>(smaller(fit, arguments.ny));
     }
   }
