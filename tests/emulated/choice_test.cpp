@@ -46,12 +46,25 @@ const void* chosen(std::size_t nx, std::size_t ny, std::size_t off) {
   return cpu::this_device().kernel;
 }
 
+// The kernel that a mover starts for a choice.
+template <mover By, int Bytes, int Access>
+const void* started_kernel(tt::detail::typed_mover<By, Bytes, Access> taken,
+                           const tt::detail::choice& chosen) {
+  if constexpr (By == mover::micro_tile) {
+    using copy = tt::detail::copy_operation<Bytes, Access>;
+    return chosen.micro_side == 128
+               ? reinterpret_cast<const void*>(&tt::detail::axes_micro_kernel<copy, 32, int>)
+               : reinterpret_cast<const void*>(&tt::detail::axes_micro_kernel<copy, 16, int>);
+  } else {
+    return reinterpret_cast<const void*>(tt::detail::kernel_of(taken, chosen));
+  }
+}
+
 template <int Bytes>
 const void* micro_kernel(std::size_t bytes) {
   tt::detail::choice chosen;
-  chosen.micro_side = tt::detail::micro_matrix_side(Bytes, bytes);
-  return reinterpret_cast<const void*>(
-      tt::detail::kernel_of(typed_mover<mover::micro_tile, Bytes>, chosen));
+  chosen.micro_side = Bytes == 1 ? tt::detail::micro_tile_side(1, bytes) : 64;
+  return started_kernel(typed_mover<mover::micro_tile, Bytes>, chosen);
 }
 
 template <int Bytes>
@@ -151,7 +164,7 @@ void check_launch(Mover taken, const tt::detail::choice& chosen, std::size_t nx,
   CHECK(status == cudaSuccess);
   CHECK(device.faults == 0);
   CHECK(device.launches == 1);
-  CHECK(device.kernel == reinterpret_cast<const void*>(tt::detail::kernel_of(taken, chosen)));
+  CHECK(device.kernel == started_kernel(taken, chosen));
   std::size_t wrong = 0;
   for (std::size_t n = 0; n < batch; ++n) {
     for (std::size_t y = 0; y < ny; ++y) {
