@@ -210,7 +210,7 @@ inline constexpr size_type most_micro_matrix_bytes = tuning_row{
 /// Transposes with an operation go so from so many bytes on, half of what is read and written, and with sides of so many
 /// elements; one matrix up to most_micro_matrix_bytes, as often as an element becomes smaller.
 inline constexpr size_type least_fused_micro_bytes = tuning_row{
-    4 << 20, "2026-11-28", "else, so: batches of 260 MB, halves 61, 96, bytes 42, 83; 2 MB 74, 68"};
+    4 << 20, "2026-11-28", "else, so: batches of 260 MB, halves 61, 94, bytes 40, 78; 2 MB 78, 70"};
 inline constexpr size_type least_fused_micro_side =
     tuning_row{8, "2026-11-28", "else, so: halves, 4 rows 65, 40, 8 to 11 columns 64, 97"};
 /// But matrices of a batch of bytes or halves that are no larger and whose rows are no whole accesses go in panels.
