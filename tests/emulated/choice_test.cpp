@@ -63,7 +63,7 @@ const void* started_kernel(tt::detail::typed_mover<By, Bytes, Access> taken,
 template <int Bytes>
 const void* micro_kernel(std::size_t bytes) {
   tt::detail::choice chosen;
-  chosen.micro_side = Bytes == 1 ? tt::detail::micro_tile_side(1, bytes) : 64;
+  chosen.micro_side = tt::detail::micro_matrix_side(Bytes, bytes);
   return started_kernel(typed_mover<mover::micro_tile, Bytes>, chosen);
 }
 

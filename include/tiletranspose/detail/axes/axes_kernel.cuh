@@ -130,10 +130,10 @@ struct micro_items {
   static constexpr int row_bytes = Operation::in_bytes * micro_elements;
   static constexpr int bytes = Operation::out_bytes * micro_elements;  ///< of a column
   static constexpr int shared_bytes = bytes * micro_elements * Lanes * Lanes;
-  using in_row = element_words<row_bytes, access_width(row_bytes)>;
+  using row = element_words<row_bytes, access_width(row_bytes)>;
   using out_column = element_words<bytes, access_width(bytes)>;
   struct held {
-    in_row rows[micro_elements];
+    row rows[micro_elements];
   };
   unsigned char* shared;
   const Operation& operation;
@@ -147,18 +147,16 @@ struct micro_items {
                                    unsigned) const {
     held value;
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < micro_elements; ++i) {
-      value.rows[i] = load_global<in_row>(from + i * step);
-    }
+    for (int i = 0; i < micro_elements; ++i) { value.rows[i] = load_global<row>(from + i * step); }
     return value;
   }
-  TILETRANSPOSE_FUNCTION void keep(unsigned down, unsigned across, const held& value, unsigned row,
-                                   unsigned col) const {
+  TILETRANSPOSE_FUNCTION void keep(unsigned down, unsigned across, const held& value, unsigned y,
+                                   unsigned x) const {
     unsigned words[micro_elements][bytes / 4];
     unsigned transposed[micro_elements][bytes / 4];
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < micro_elements; ++i) {
-      operation.convert(words[i], value.rows[i], row + static_cast<unsigned>(i), col);
+      operation.convert(words[i], value.rows[i], y + static_cast<unsigned>(i), x);
     }
     thread_transpose<Operation::out_bytes>(transposed, words);
     TILETRANSPOSE_UNROLL

@@ -154,9 +154,8 @@ template <fusion Kind, class In, class Out>
 void explain_fused_problem(explanation& result, const batch_problem& problem,
                            const row_major_copy& copy, explained_device device) {
   const little_operation work = choose_little_operation<Kind, In, Out>(problem);
-  const bool in_blocks =
-      Kind == fusion::transform && has_fused_micro_blocks(sizeof(In), sizeof(Out));
-  if (const int side = in_blocks ? fused_micro_side(problem, sizeof(In), sizeof(Out)) : 0) {
+  const bool converts = Kind == fusion::transform;
+  if (const int side = converts ? fused_micro_side(problem, sizeof(In), sizeof(Out)) : 0) {
     const micro_transpose cut = cut_micro_tiles(problem, sizeof(In), sizeof(Out), side);
     say(result, "tile", "fused micro-blocks",
         "elements of 1 to 4 bytes in rows of whole groups of four, neither few nor, of one matrix, "

@@ -64,7 +64,7 @@ cudaError_t run_choice(typed_mover<By, ElementBytes, AccessBytes> taken,
     return launch_small<true>(chosen.little, little_problem(facts), batch_of<Matrices>(facts),
                               copy_operation<ElementBytes, AccessBytes>{}, stream);
   } else if constexpr (By == mover::micro_tile) {  // one launch takes them
-    constexpr int large = ElementBytes == 1 ? 128 : 64;
+    constexpr int large = micro_matrix_side(ElementBytes, ~size_type{0});
     return start_micro_tiles<large>(chosen.micro_side, plan_of(taken, facts, chosen),
                                     copy_operation<ElementBytes, AccessBytes>{}, stream);
   } else {

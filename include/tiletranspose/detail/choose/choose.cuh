@@ -220,7 +220,7 @@ inline bool micro_blocks(const transpose_facts& facts, choice& chosen) {
                          bytes / facts.batch <= most_lone_panel_bytes;
   const size_type least =
       facts.element_bytes == 1 ? least_micro_matrix_of_bytes : least_micro_matrix_bytes;
-  chosen.micro_side = facts.element_bytes == 1 ? micro_tile_side(1, bytes) : 64;
+  chosen.micro_side = micro_matrix_side(facts.element_bytes, bytes);
   if (bytes < least || in_panels || (bytes > most && !suits_micro_blocks(facts)) ||
       2 * smaller(facts.nx, facts.ny) < static_cast<size_type>(chosen.micro_side)) {
     return false;

@@ -107,10 +107,14 @@ constexpr bool has_fused_micro_blocks(size_type in_bytes, size_type out_bytes) {
          smaller(in_bytes, out_bytes) <= 2;
 }
 
-/// Rows and columns of a tile of micro-blocks, where all are so many bytes: of few, smaller tiles are more blocks.
+/// Rows and columns of a tile of micro-blocks, where all are so many bytes: of few, smaller tiles are more blocks. And of a
+/// tile of a transpose, for which fewer kernels are enough.
 constexpr int micro_tile_side(size_type element_bytes, size_type bytes) {
   const size_type least = micro_limits_of(element_bytes).least_wide;
   return least > 0 && bytes >= least ? 128 : 64;
+}
+constexpr int micro_matrix_side(int element_bytes, size_type bytes) {
+  return element_bytes == 1 ? micro_tile_side(1, bytes) : 64;
 }
 constexpr bool has_micro_tile(int element_bytes, int access_bytes) {
   return element_bytes <= 3 && access_bytes == access_width(static_cast<size_type>(element_bytes));
@@ -167,16 +171,15 @@ inline micro_transpose cut_micro_tiles(const batch_problem& problem, size_type i
   return cut;
 }
 
-/// The side of the tiles of micro-blocks that take a transpose with an operation; 0 where others do. Precondition:
-/// has_fused_micro_blocks.
+/// The side of the tiles of micro-blocks that take a transpose with an operation; 0 where others do.
 inline int fused_micro_side(const batch_problem& problem, size_type in_element,
                             size_type out_element) {
   const size_type bytes = problem.nx * problem.ny * problem.batch * (in_element + out_element) / 2;
   const size_type most = most_micro_matrix_bytes * larger(in_element / out_element, size_type{1});
   const size_type shorter = smaller(problem.nx, problem.ny);
-  if (problem.pointer_arrays || shorter < least_fused_micro_side ||
-      larger(problem.nx, problem.ny) > most_counted || bytes < least_fused_micro_bytes ||
-      (problem.batch == 1 && bytes > most)) {
+  if (!has_fused_micro_blocks(in_element, out_element) || problem.pointer_arrays ||
+      shorter < least_fused_micro_side || larger(problem.nx, problem.ny) > most_counted ||
+      bytes < least_fused_micro_bytes || (problem.batch == 1 && bytes > most)) {
     return 0;
   }
   // Segments of rows that start anywhere are longer in large tiles.
