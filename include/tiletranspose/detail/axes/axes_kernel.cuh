@@ -15,6 +15,8 @@
 #include <tiletranspose/detail/core/shuffle.cuh>
 #include <tiletranspose/warp_transpose.cuh>
 
+#include <type_traits>
+
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
@@ -27,23 +29,21 @@ struct axis_steps {
   Step out;
 };
 
-/// An axis of those that an index counts, the fastest first.
+/// An axis of those that an index counts, the fastest first. All quotients are of the index itself, so that none waits for
+/// another: index / (elements along the faster axes) steps lie along this axis, each less the way along the next faster one
+/// that was gone until then. Sums may overflow on their way, as unsigned numbers do.
 template <class Step>
 struct counted_axis {
-  divider extent;
+  quotients faster;
   axis_steps<Step> steps;
 
-  /// The place of an index along this axis.
-  TILETRANSPOSE_FUNCTION unsigned index(unsigned all) const {
-    return extent.remainder(all, extent.quotient(all));
-  }
-  /// Adds the place that `index` has along this axis; returns its index along the axes that come after.
-  TILETRANSPOSE_FUNCTION unsigned count(unsigned index, axis_steps<Step>& at) const {
-    const unsigned next = extent.quotient(index);
-    const unsigned here = extent.remainder(index, next);
-    at.in += static_cast<Step>(here) * steps.in;
-    at.out += static_cast<Step>(here) * steps.out;
-    return next;
+  TILETRANSPOSE_FUNCTION void count(unsigned index, axis_steps<Step>& at) const {
+    using wrapping = std::make_unsigned_t<Step>;
+    const wrapping here = faster.quotient(index);
+    const auto sum = [&](Step place, Step step) {
+      return static_cast<Step>(static_cast<wrapping>(place) + here * static_cast<wrapping>(step));
+    };
+    at = {sum(at.in, steps.in), sum(at.out, steps.out)};
   }
 };
 /// The same along `used` axes.
@@ -53,7 +53,7 @@ TILETRANSPOSE_FUNCTION void count_along(const counted_axis<Step>* axes, int used
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < MostAxes; ++k) {
     if (k >= used) { break; }
-    index = axes[k].count(index, at);
+    axes[k].count(index, at);
   }
 }
 
@@ -65,8 +65,9 @@ inline constexpr int most_counted_axes = 8;
 /// A side of a tile runs along one axis or, where that is short, along several, the fastest first.
 template <class Step>
 struct tile_side {
-  unsigned extent;  ///< elements along all of them
-  int further;      ///< axes beside the fastest
+  unsigned extent;   ///< elements along all of them
+  unsigned fastest;  ///< along the fastest alone
+  int further;       ///< axes beside it
   counted_axis<Step> axis;
 };
 
@@ -86,9 +87,15 @@ struct axes_tile_arguments {
   /// The places of an element of a side, and of a tile's matrix.
   TILETRANSPOSE_FUNCTION axis_steps<Step> places(int side, unsigned index) const {
     axis_steps<Step> at{0, 0};
-    index = sides[side].axis.count(index, at);
+    sides[side].axis.count(index, at);
     count_along<most_side_axes - 1>(further[side], sides[side].further, index, at);
     return at;
+  }
+  /// The index along the fastest axis of a side.
+  TILETRANSPOSE_FUNCTION unsigned fastest_index(int side, unsigned index) const {
+    return sides[side].further == 0
+               ? index
+               : index - further[side][0].faster.quotient(index) * sides[side].fastest;
   }
   TILETRANSPOSE_FUNCTION axis_steps<Step> outer_places(unsigned index) const {
     axis_steps<Step> at{0, 0};
@@ -215,8 +222,8 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
     const unsigned down = first + static_cast<unsigned>(k * BlockRows);
     const unsigned held_row = y0 + down * count;
     if (col < arguments.sides[0].extent && held_row < arguments.sides[1].extent) {
-      items.keep(down, lane, held[k], arguments.sides[1].axis.index(held_row),
-                 arguments.sides[0].axis.index(col));
+      items.keep(down, lane, held[k], arguments.fastest_index(1, held_row),
+                 arguments.fastest_index(0, col));
     }
   }
   group.sync();
@@ -280,12 +287,24 @@ inline constexpr int element_rounds_of =
 template <int ElementBytes, int Elements>
 inline constexpr int element_rounds_of<gather_operation<ElementBytes, Elements>> = gathered_rounds;
 
-/// Precondition: Step counts the places, or nobody steps along the axis.
+/// Makes the axes that an index counts, one after the other. Precondition: Step counts the places.
 template <class Step>
-counted_axis<Step> count_axis(const relocation& move, int axis) {
-  return {divider(move.axes[axis].extent),
-          {static_cast<Step>(move.in_step(axis)), static_cast<Step>(move.out_step(axis))}};
-}
+struct axis_counter {
+  const relocation& move;
+  size_type faster = 1;
+  axis_steps<size_type> gone{0, 0};
+
+  counted_axis<Step> next(int axis) {
+    const auto in = static_cast<size_type>(move.in_step(axis));
+    const auto out = static_cast<size_type>(move.out_step(axis));
+    const counted_axis<Step> counted{
+        quotients(faster), {static_cast<Step>(in - gone.in), static_cast<Step>(out - gone.out)}};
+    const size_type extent = move.axes[axis].extent;
+    gone = {in * extent, out * extent};
+    faster *= extent;
+    return counted;
+  }
+};
 
 /// The axes outside of a tile's sides; the others have one element left.
 inline relocation outside_of(const side_axes (&sides)[2], relocation move) {
@@ -306,17 +325,18 @@ axes_tile_arguments<Step> make_tile_arguments(const side_axes (&sides)[2], const
   arguments.y_tiles = divider(y_tiles);
   for (int s = 0; s < 2; ++s) {
     const side_axes& side = sides[s];
-    arguments.sides[s] = {static_cast<unsigned>(side.extent), side.count - 1,
-                          count_axis<Step>(move, side.axes[0])};
+    axis_counter<Step> counter{move};
+    arguments.sides[s] = {static_cast<unsigned>(side.extent),
+                          static_cast<unsigned>(move.axes[side.axes[0]].extent), side.count - 1,
+                          counter.next(side.axes[0])};
     for (int k = 1; k < side.count; ++k) {
-      arguments.further[s][k - 1] = count_axis<Step>(move, side.axes[k]);
+      arguments.further[s][k - 1] = counter.next(side.axes[k]);
     }
   }
   const relocation outer = outside_of(sides, move);
+  axis_counter<Step> counter{outer};
   for (int k = move.rank - 1; k >= 0; --k) {
-    if (outer.axes[k].extent > 1) {
-      arguments.outer[arguments.outer_axes++] = count_axis<Step>(outer, k);
-    }
+    if (outer.axes[k].extent > 1) { arguments.outer[arguments.outer_axes++] = counter.next(k); }
   }
   return arguments;
 }
@@ -349,9 +369,9 @@ auto plan_axes_tiles(const axes_choice& choice, const relocation& move, int acce
 template <class Step, class Launch>
 auto plan_axes_elements(const relocation& move, int most_rounds, Launch launch)
     -> decltype(launch(launch_plan<axes_element_arguments<Step>>{})) {
-  const int rounds = count_elements(move) > most_single_round ? most_rounds : 1;
-  const auto block = static_cast<size_type>(axes_element_threads * rounds);
-  const element_order order = order_elements(move, block);
+  const bool few = count_elements(move) <= most_single_round;
+  const auto block = static_cast<size_type>(axes_element_threads * (few ? 1 : most_rounds));
+  const element_order order = order_elements(move, few ? most_single_round : block);
   size_type blocks = divide_up(order.inner_extent, block);
   relocation outer = move;
   for (int k = 0; k < order.inner; ++k) { outer.axes[order.axes[k]].extent = 1; }
@@ -370,8 +390,10 @@ auto plan_axes_elements(const relocation& move, int most_rounds, Launch launch)
                                          divider(blocks),
                                          order.inner,
                                          move.rank};
+  axis_counter<Step> inside{move};
+  axis_counter<Step> outside{move};
   for (int k = 0; k < move.rank; ++k) {
-    arguments.axis[k] = count_axis<Step>(move, order.axes[k]);
+    arguments.axis[k] = (k < order.inner ? inside : outside).next(order.axes[k]);
     blocks *= outer.axes[k].extent;
   }
   return launch(

@@ -50,16 +50,15 @@ TILETRANSPOSE_HOST_DEVICE constexpr unsigned inverse_modulo(unsigned value, unsi
   return modulus - static_cast<unsigned>(inverse * modulus / least);
 }
 
-struct divider {
-  unsigned divisor = 1;
+/// Quotients by a number, and with its divisor remainders, too.
+struct quotients {
   unsigned multiplier = 1;
   unsigned shift = 0;
 
-  divider() = default;
+  quotients() = default;
 
   /// Precondition: 1 <= value < 2^31.
-  TILETRANSPOSE_HOST_DEVICE explicit divider(size_type value)
-      : divisor(static_cast<unsigned>(value)) {
+  TILETRANSPOSE_HOST_DEVICE explicit quotients(size_type value) {
     // The next power of two, by halves: a plan has a dozen of these, and the host's time counts.
     for (unsigned bits = 16; bits > 0; bits /= 2) {
       if (value - 1 >= size_type{1} << (shift + bits - 1) && value > 1) { shift += bits; }
@@ -68,7 +67,7 @@ struct divider {
     multiplier = static_cast<unsigned>((excess << 32) / value + 1);
   }
 
-  /// n / divisor. Precondition: n < 2^31.
+  /// n / value. Precondition: n < 2^31.
   TILETRANSPOSE_FUNCTION unsigned quotient(unsigned n) const {
 #if TILETRANSPOSE_ON_DEVICE
     return (__umulhi(n, multiplier) + n) >> shift;
@@ -77,6 +76,14 @@ struct divider {
            shift;
 #endif
   }
+};
+
+struct divider : quotients {
+  unsigned divisor = 1;
+
+  divider() = default;
+  TILETRANSPOSE_HOST_DEVICE explicit divider(size_type value)
+      : quotients(value), divisor(static_cast<unsigned>(value)) {}
 
   /// n % divisor, given q == quotient(n).
   TILETRANSPOSE_FUNCTION unsigned remainder(unsigned n, unsigned q) const {
