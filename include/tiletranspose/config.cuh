@@ -75,6 +75,15 @@
 #define TILETRANSPOSE_UNROLL_BY(count)
 #endif
 
+/// Around what may throw, and before what is done then: nothing where exceptions are off.
+#if defined(__cpp_exceptions)
+#define TILETRANSPOSE_TRY try
+#define TILETRANSPOSE_CATCH(what) catch (what)
+#else
+#define TILETRANSPOSE_TRY if (true)
+#define TILETRANSPOSE_CATCH(what) else
+#endif
+
 /// Two versions of the library can live in one program: the inline namespace keeps their symbols apart.
 #define TILETRANSPOSE_NAMESPACE_BEGIN \
   namespace tt {                      \

@@ -168,7 +168,7 @@ template <class T, std::size_t Rank>
       detail::examine_exchange(detail::exchange_plan(together, own[0], 1, 0, sizeof(T), 0), out, in,
                                temp, temp_bytes);
   if (!valid) { return cudaErrorInvalidValue; }
-  return permute(out, in, own, axes, stream);
+  return tt::permute(out, in, own, axes, stream);
 }
 
 /// Compares what the ranks would hand to distributed_transpose, before data moves: every rank calls it with its own

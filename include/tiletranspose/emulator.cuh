@@ -173,7 +173,7 @@ emulation_report emulate(const emulator_options& options, emulated_dim grid, emu
 template <class Body, class... Args>
 emulation_report emulate(emulated_dim grid, emulated_dim block, std::size_t smem_bytes,
                          const Body& body, const Args&... args) {
-  return emulate(emulator_options(), grid, block, smem_bytes, body, args...);
+  return tt::emulate(emulator_options(), grid, block, smem_bytes, body, args...);
 }
 
 TILETRANSPOSE_NAMESPACE_END

@@ -157,7 +157,7 @@ template <class OutSpan, class InSpan>
   }
   const element* const from = in.data_handle();
   return matches || empty
-             ? permute(out.data_handle(), out_strides, from, in_strides, extents, stream)
+             ? tt::permute(out.data_handle(), out_strides, from, in_strides, extents, stream)
              : cudaErrorInvalidValue;
 }
 

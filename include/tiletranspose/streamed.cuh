@@ -55,6 +55,7 @@ inline constexpr size_type least_streamed_scratch =
 /// The copy engines read pinned matrices (cudaMallocHost, cudaHostRegister of all of it), and a kernel stores into
 /// them. Pageable ones, such as mapped files, go through buffers in pinned memory, into and out of which host threads
 /// copy. To allocate these takes some 40 ms; for smaller matrices, or many, lend some, of which at most 96 MiB are used.
+/// Where the system gives fewer threads than it is asked for, these do the work; with -fno-exceptions the program ends.
 ///
 /// A matrix is registered as a whole or not at all: only its two ends are asked about. Where both are pinned and memory
 /// between them is not, the GPU is led to addresses that it cannot reach. With options:

@@ -105,14 +105,14 @@ TILETRANSPOSE_FUNCTION void load_struct_accesses(const warp_segment<const unsign
     load_striped<true>(segment, words);
   }
   warp_striped_to_blocked(static_warp{}, words);
-  copy_bytes(items, words, sizeof(words));
+  detail::copy_bytes(items, words, sizeof(words));
 }
 
 template <int AccessBytes, class T, int N>
 TILETRANSPOSE_FUNCTION void store_struct_accesses(const warp_segment<unsigned char>& segment,
                                                   bool whole, const T (&items)[N]) {
   access_word_t<AccessBytes> words[N * sizeof(T) / AccessBytes];
-  copy_bytes(words, items, sizeof(words));
+  detail::copy_bytes(words, items, sizeof(words));
   warp_blocked_to_striped(static_warp{}, words);
   if (whole) {
     store_striped<false>(segment, words);

@@ -52,7 +52,7 @@ TILETRANSPOSE_FUNCTION unsigned char* shared_access(shared_tile<T, Layout> tile,
 /// True where every row of the tile starts at a multiple of `Bytes` bytes of global memory.
 template <int Bytes, class T>
 TILETRANSPOSE_FUNCTION bool rows_aligned(matrix_view<T> matrix, size_type row0, size_type col0) {
-  const unsigned start = address_bits(matrix.data + row0 * matrix.stride + col0);
+  const unsigned start = detail::address_bits(matrix.data + row0 * matrix.stride + col0);
   const unsigned stride = static_cast<unsigned>(matrix.stride * sizeof(T));
   return (start | stride) % Bytes == 0;
 }

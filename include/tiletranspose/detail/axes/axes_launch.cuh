@@ -34,8 +34,8 @@ __global__ void __launch_bounds__(Lanes* micro_block_rows)
   using items = micro_items<Operation, Lanes>;
   alignas(16) __shared__ unsigned char shared[items::shared_bytes];
   operation.show_compiler();
-  move_axes_tile<micro_block_rows>(static_block<Lanes * micro_block_rows>{},
-                                   items{shared, operation}, arguments, blockIdx.x);
+  detail::move_axes_tile<micro_block_rows>(static_block<Lanes * micro_block_rows>{},
+                                           items{shared, operation}, arguments, blockIdx.x);
 }
 
 template <int ElementBytes, int Threads = word_shifted_tile_shape{ElementBytes}.threads()>
@@ -102,8 +102,8 @@ cudaError_t launch_axes_tiles(const axes_choice& choice, const relocation& move,
   constexpr int rows = axes_block_rows(Operation::accesses);
   return start_axes_tiles(choice, move, Operation::accesses, [&](auto step, const auto& plan) {
     constexpr int padding = element_padding<stored, side>();
-    return start(&axes_tile_kernel<Operation, side, rows, padding, decltype(step)>, plan, stream,
-                 operation);
+    return detail::start(&axes_tile_kernel<Operation, side, rows, padding, decltype(step)>, plan,
+                         stream, operation);
   });
 }
 
@@ -111,9 +111,9 @@ cudaError_t launch_axes_tiles(const axes_choice& choice, const relocation& move,
 template <int Large, class Operation, class Step>
 cudaError_t start_micro_tiles(int side, const launch_plan<axes_tile_arguments<Step>>& plan,
                               const Operation& operation, cudaStream_t stream) {
-  return start(side == Large ? &axes_micro_kernel<Operation, Large / micro_elements, Step>
-                             : &axes_micro_kernel<Operation, 64 / micro_elements, Step>,
-               plan, stream, operation);
+  return detail::start(side == Large ? &axes_micro_kernel<Operation, Large / micro_elements, Step>
+                                     : &axes_micro_kernel<Operation, 64 / micro_elements, Step>,
+                       plan, stream, operation);
 }
 
 template <class Operation>
@@ -142,8 +142,8 @@ cudaError_t launch_copied_tiles(const axes_choice& choice, const relocation& mov
 template <int ElementBytes>
 cudaError_t launch_word_shifted_tiles(const axes_choice& choice, const relocation& move,
                                       cudaStream_t stream) {
-  return start(&word_shifted_tile_kernel<ElementBytes>, plan_word_shifted_tiles(choice, move),
-               stream);
+  return detail::start(&word_shifted_tile_kernel<ElementBytes>,
+                       plan_word_shifted_tiles(choice, move), stream);
 }
 
 template <class Operation>
@@ -151,7 +151,7 @@ cudaError_t launch_axes_elements(const relocation& move, Operation operation, cu
   return with_steps(move, [&](auto step) {
     using steps = decltype(step);
     return plan_axes_elements<steps>(move, element_rounds_of<Operation>, [&](const auto& plan) {
-      return start(&axes_element_kernel<Operation, steps>, plan, stream, operation);
+      return detail::start(&axes_element_kernel<Operation, steps>, plan, stream, operation);
     });
   });
 }

@@ -19,7 +19,7 @@ using words_of = element_words<sizeof(T), access_width(sizeof(T), alignof(T))>;
 template <class T>
 TILETRANSPOSE_FUNCTION words_of<T> to_words(const T& value) {
   words_of<T> words;
-  copy_bytes(&words, &value, sizeof(T));
+  detail::copy_bytes(&words, &value, sizeof(T));
   return words;
 }
 
@@ -53,10 +53,10 @@ struct fused_operation {
   TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned row, unsigned col) const {
     static_cast<void>(row), static_cast<void>(col);
     if constexpr (waits) {
-      return to_words<In>(load_global<In>(from));
+      return detail::to_words<In>(load_global<In>(from));
     } else {
       const Out result = call_at<In, Out>(op, load_global<In>(from), row, col);
-      return to_words<Out>(result);
+      return detail::to_words<Out>(result);
     }
   }
   template <class Row>
@@ -70,13 +70,15 @@ struct fused_operation {
     for (int i = 0; i < count; ++i) {
       const Out result =
           call_at<In, Out>(op, from_words<In>(before[i]), row, col + static_cast<unsigned>(i));
-      after[i] = to_words<Out>(result);
+      after[i] = detail::to_words<Out>(result);
     }
     __builtin_memcpy(to, after, sizeof after);
   }
   TILETRANSPOSE_FUNCTION void write_second(const stored& words, unsigned row, unsigned col) const {
     (void)words, (void)row, (void)col;
-    if constexpr (Kind == fusion::dual) { store_global(copy.place(row, col * sizeof(Out)), words); }
+    if constexpr (Kind == fusion::dual) {
+      detail::store_global(copy.place(row, col * sizeof(Out)), words);
+    }
   }
   TILETRANSPOSE_FUNCTION static fetched fetch(const unsigned char* to) {
     return load_global<fetched>(to);
@@ -85,12 +87,12 @@ struct fused_operation {
                                     unsigned row, unsigned col) const {
     (void)old, (void)row, (void)col;
     if constexpr (waits && !fetches) {
-      store_global(to, call_at<In, Out>(op, from_words<In>(words), row, col));
+      detail::store_global(to, call_at<In, Out>(op, from_words<In>(words), row, col));
     } else if constexpr (fetches) {
       const Out result = op(from_words<In>(words), from_words<Out>(old));
-      store_global(to, result);
+      detail::store_global(to, result);
     } else {
-      store_global(to, words);
+      detail::store_global(to, words);
     }
   }
   TILETRANSPOSE_FUNCTION void show_compiler() const {
@@ -108,15 +110,15 @@ cudaError_t transform_problem(const batch_problem& problem, const Op& op, cudaSt
                 has_fused_micro_blocks(sizeof(In), sizeof(Out))) {
     if (const int side = fused_micro_side(problem, sizeof(In), sizeof(Out))) {
       const micro_transpose cut = cut_micro_tiles(problem, sizeof(In), sizeof(Out), side);
-      return launch_micro_tiles(cut.tiles, cut.move, fused_operation<Kind, In, Out, Op>{op, copy},
-                                stream);
+      return detail::launch_micro_tiles(cut.tiles, cut.move,
+                                        fused_operation<Kind, In, Out, Op>{op, copy}, stream);
     }
   }
   if constexpr (has_little_operation<In, Out>) {
     const little_operation work = choose_little_operation<Kind, In, Out>(problem);
     if (work.mover != small_mover::none) {
-      return launch_small<true>(work.mover, work.problem, batch_of<Matrices>(problem),
-                                fused_operation<Kind, In, Out, Op>{op, copy}, stream);
+      return detail::launch_small<true>(work.mover, work.problem, batch_of<Matrices>(problem),
+                                        fused_operation<Kind, In, Out, Op>{op, copy}, stream);
     }
   }
   return with_fused_shape<Kind, In, Out>(
@@ -130,7 +132,7 @@ template <fusion Kind, class In, class Out, matrices Matrices, class Op>
 cudaError_t run_fused(const transpose_request& request, const Op& op, cudaStream_t stream,
                       Out* copy = nullptr, size_type copy_stride = 0) {
   const verdict answer =
-      Kind == fusion::dual ? examine_copy(request, copy, copy_stride) : examine(request);
+      Kind == fusion::dual ? detail::examine_copy(request, copy, copy_stride) : examine(request);
   if (answer != verdict::go) { return status_of(answer); }
   if constexpr (is_fusible<Kind, In, Out, Op>()) {  // else one sentence has been said
     return transform_problem<Kind, In, Out, Matrices>(make_problem(request), op, stream,

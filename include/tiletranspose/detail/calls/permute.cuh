@@ -102,17 +102,17 @@ cudaError_t run_transform_permute(relocation move, const Op& op, cudaStream_t st
       return transform_problem<fusion::transform, In, Out, matrices::batch>(
           make_problem(move, chosen.x), op, stream);
     }
-    using fused = fused_operation<fusion::transform, In, Out, Op>;
+    const fused_operation<fusion::transform, In, Out, Op> fused{op, {}};
     if constexpr (has_fused_micro_blocks(sizeof(In), sizeof(Out))) {
       take_micro_blocks(chosen, move);
-      if (chosen.together > 1) { return launch_micro_tiles(chosen, move, fused{op, {}}, stream); }
+      if (chosen.together > 1) { return detail::launch_micro_tiles(chosen, move, fused, stream); }
     }
-    if constexpr (fused::accesses <= most_tile_accesses) {  // registers hold the elements
+    if constexpr (decltype(fused)::accesses <= most_tile_accesses) {  // registers hold the elements
       if (chosen.mover == axes_mover::tiles) {
-        return launch_axes_tiles(chosen, move, fused{op, {}}, stream);
+        return detail::launch_axes_tiles(chosen, move, fused, stream);
       }
     }
-    return launch_axes_elements(move, fused{op, {}}, stream);
+    return detail::launch_axes_elements(move, fused, stream);
   } else {
     return cudaErrorInvalidValue;
   }

@@ -105,11 +105,9 @@ inline cudaError_t copy_rows(void* out, size_type out_pitch, const void* in, siz
     copy.extent = {row_bytes, rows, 1};
     return cudaMemcpy3DPeerAsync(&copy, stream);
   }
-  for (size_type row = 0; row < rows; ++row) {
-    const cudaError_t status = copy_row(row, row_bytes);
-    if (status != cudaSuccess) { return status; }
-  }
-  return cudaSuccess;
+  first_failure ok;
+  for (size_type row = 0; row < rows && ok(copy_row(row, row_bytes)); ++row) {}
+  return ok.status;
 }
 
 }  // namespace detail

@@ -189,7 +189,7 @@ cudaError_t exchange_by_nccl(const Mover& mover, partition columns, partition ro
     return cudaSuccess;
   }
   if (columns.total == 0 || rows.total == 0 || together == 0) { return cudaSuccess; }
-  if (!examine_exchange(plan, mover.out, mover.in, temp, temp_bytes)) {
+  if (!detail::examine_exchange(plan, mover.out, mover.in, temp, temp_bytes)) {
     return cudaErrorInvalidValue;
   }
   const auto exchange_by = [&](auto transport) {

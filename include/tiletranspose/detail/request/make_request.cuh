@@ -108,7 +108,7 @@ transpose_request view_request(matrix_view<Out> out, matrix_view<In> in, size_ty
                                size_type out_batch = 0, size_type in_batch = 0) {
   const bool empty = in.rows == 0 || in.cols == 0;
   const bool fits = out.rows == in.cols && out.cols == in.rows;
-  const typed_sides sides = sides_of(fits || empty ? out.data : nullptr, in.data);
+  const typed_sides sides = detail::sides_of(fits || empty ? out.data : nullptr, in.data);
   return {sides, in.cols, in.rows, in.stride, out.stride, batch, in_batch, out_batch};
 }
 
@@ -125,7 +125,7 @@ transpose_request pointers_request(T* const* outs, const T* const* ins, size_typ
 /// A matrix that is input and output.
 template <class T>
 transpose_request inplace_request(matrix_view<T> data) {
-  return {sides_of(data.data, data.data), data.cols, data.rows, data.stride, data.stride};
+  return {detail::sides_of(data.data, data.data), data.cols, data.rows, data.stride, data.stride};
 }
 
 /// Pitched matrices whose shapes suit the symmetry; others become a request that is refused.

@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(Side* BlockRows)
       static_cast<int>(y0) * in_steps.along_col + static_cast<int>(x0) * in_steps.along_row;
   const auto to =
       static_cast<int>(y0) * out_steps.along_row + static_cast<int>(x0) * out_steps.along_col;
-  transpose_elements<BlockRows>(
+  detail::transpose_elements<BlockRows>(
       static_block<Side * BlockRows>{}, tile(storage), smaller(arguments.ny - y0, side),
       smaller(arguments.nx - x0, side), y0, x0, operation,
       optimisation_barrier_global(arguments.batch.in_matrix(blockIdx.z) + from), in_steps,
@@ -62,14 +62,18 @@ template <class Operation, int Side, int BlockRows, int Padding, class Batch>
 cudaError_t launch_small_tiles(const small_problem& problem, const Batch& batch,
                                Operation operation, cudaStream_t stream) {
   static_assert(Side <= longest_tile_side, "is_little knows of no more");
-  return start(&small_tile_kernel<Operation, Side, BlockRows, Padding, Batch>,
-               plan_small_tiles(problem, batch, Side, BlockRows), stream, operation);
+  return detail::start(&small_tile_kernel<Operation, Side, BlockRows, Padding, Batch>,
+                       plan_small_tiles(problem, batch, Side, BlockRows), stream, operation);
 }
 
 /// Launches what choose_small chose, but small_mover::none. Only what the problem's kind can take, or one row, is instantiated.
 template <bool Transposes, bool IsArray = false, class Batch, class Operation>
 cudaError_t launch_small(small_mover mover, const small_problem& problem, const Batch& batch,
                          const Operation& operation, cudaStream_t stream) {
+  const auto launch_rows = [&](auto kernel, bool divides) {
+    const auto plan = plan_small_rows(problem, batch, divides, Operation::accesses);
+    return detail::start(kernel, plan, stream, operation);
+  };
   if constexpr (Transposes) {
     if (mover == small_mover::tiles) {
       constexpr int kept = Operation::kept_bytes;
@@ -96,13 +100,9 @@ cudaError_t launch_small(small_mover mover, const small_problem& problem, const 
       return launch(std::integral_constant < int, is_large ? 32 : 16 > {}, std::false_type{});
     }
   } else if (IsArray || mover == small_mover::rows) {
-    return start(&small_row_kernel<false, Batch, Operation>,
-                 plan_small_rows(problem, batch, false, Operation::accesses), stream, operation);
+    return launch_rows(&small_row_kernel<false, Batch, Operation>, false);
   }
-  if constexpr (!IsArray) {
-    return start(&small_row_kernel<true, Batch, Operation>,
-                 plan_small_rows(problem, batch, true, Operation::accesses), stream, operation);
-  }
+  if constexpr (!IsArray) { return launch_rows(&small_row_kernel<true, Batch, Operation>, true); }
 }
 
 }  // namespace detail

@@ -153,13 +153,13 @@ struct block_stream {
   }
   /// Rows in scratch whose addresses have the last four bits of those of `rows`.
   static matrix_view<T> aligned_as(matrix_view<T> rows, unsigned char* scratch) {
-    const size_type lead = (address_bits(rows.data) - address_bits(scratch)) % 16;
+    const size_type lead = (detail::address_bits(rows.data) - detail::address_bits(scratch)) % 16;
     return {reinterpret_cast<T*>(scratch + lead), rows.rows, rows.cols,
             rows.cols + (rows.stride - rows.cols) % (most_padding + 1)};
   }
   static cudaError_t copy(matrix_view<T> to, matrix_view<T> from, cudaStream_t stream) {
-    return copy_rows(to.data, to.stride * sizeof(T), from.data, from.stride * sizeof(T),
-                     to.cols * sizeof(T), to.rows, stream);
+    return detail::copy_rows(to.data, to.stride * sizeof(T), from.data, from.stride * sizeof(T),
+                             to.cols * sizeof(T), to.rows, stream);
   }
   static int team_size(int wanted) {
     const auto machine = static_cast<int>(std::thread::hardware_concurrency());

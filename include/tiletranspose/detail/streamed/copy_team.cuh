@@ -73,13 +73,13 @@ class copy_team {
  public:
   /// \param threads  all together; where the system gives fewer, the team is smaller
   explicit copy_team(int threads) {
-    try {
+    TILETRANSPOSE_TRY {
       helpers_.reserve(static_cast<size_type>(threads > 0 ? threads : 0));
       for (int i = 1; i < threads; ++i) {
         helpers_.emplace_back([this, i] { help(static_cast<size_type>(i)); });
       }
-    } catch (const std::exception&) {  // those that there are will do
     }
+    TILETRANSPOSE_CATCH(const std::exception&) {}  // those that there are will do
   }
   ~copy_team() {
     ends_ = true;
