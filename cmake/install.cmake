@@ -7,6 +7,10 @@ if(NOT DEFINED CMAKE_INSTALL_LIBDIR)
   set(CMAKE_INSTALL_LIBDIR lib)
 endif()
 include(GNUInstallDirs)
+# Inside another project the folder of documents is that project's, and its README would be replaced by ours.
+if(NOT PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_INSTALL_DOCDIR ${CMAKE_INSTALL_DATAROOTDIR}/doc/tiletranspose)
+endif()
 
 # The library has no binary, so its package files lie in the architecture-independent folder.
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/tiletranspose)

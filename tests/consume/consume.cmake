@@ -57,3 +57,13 @@ foreach(language IN ITEMS CUDA CXX)
     run(${build}/consumer_distributed)
   endif()
 endforeach()
+
+# What a project installs of its own and of the library lies apart.
+if(WAY STREQUAL "add_subdirectory")
+  run(${CMAKE_COMMAND} -D TILETRANSPOSE_INSTALL=ON ${WORK_DIR}/CXX)
+  run(${CMAKE_COMMAND} --install ${WORK_DIR}/CXX --prefix ${WORK_DIR}/installed)
+  file(GLOB folders RELATIVE ${WORK_DIR}/installed/share/doc ${WORK_DIR}/installed/share/doc/*)
+  if(NOT folders STREQUAL "tiletranspose")
+    message(FATAL_ERROR "The documents are installed into: ${folders}")
+  endif()
+endif()
