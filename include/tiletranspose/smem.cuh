@@ -458,8 +458,8 @@ __device__ TILETRANSPOSE_INLINE smem_region dynamic_smem() {
 
 /// Lets `kernel` be launched on the current device with `bytes` bytes of dynamic shared memory. Launches
 /// with more than 48 KB fail without it. Holds for this device and this instantiation of a kernel template,
-/// until the context is destroyed; never lowers what an earlier call allowed, and leaves an error pending that an
-/// earlier call left behind.
+/// until the context is destroyed; never lowers what another call allowed, of another thread either, and leaves an
+/// error pending that an earlier call left behind.
 /// \return cudaSuccess           launches with up to `bytes` bytes may follow
 ///         cudaErrorNotSupported the device has less shared memory for a block than `bytes` and what the kernel
 ///                               declares itself; take smaller tiles or fewer stages
@@ -482,7 +482,9 @@ template <class... Arguments>
   if (bytes + attributes.sharedSizeBytes > static_cast<size_type>(most)) {
     return cudaErrorNotSupported;
   }
-  return detail::allow_more_shared_bytes(function, static_cast<int>(bytes));
+  // All that there are: another thread may just have been allowed more than `bytes`.
+  return detail::allow_more_shared_bytes(function,
+                                         most - static_cast<int>(attributes.sharedSizeBytes));
 }
 
 #endif
