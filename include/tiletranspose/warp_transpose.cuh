@@ -144,10 +144,11 @@ struct item_registers {
       packed[w] = 0;
       TILETRANSPOSE_UNROLL
       for (int i = w * per_word; i < (w + 1) * per_word && i < N; ++i) {
-        copy_bytes(reinterpret_cast<unsigned char*>(&packed[w]) + i % per_word * bytes,
-                   reinterpret_cast<const unsigned char*>(&items[Striped ? striped_place(i) : i]) +
-                       4 * plane,
-                   static_cast<size_type>(plane_bytes(plane)));
+        copy_bytes(
+            reinterpret_cast<unsigned char*>(&packed[w]) + i % per_word * bytes,
+            reinterpret_cast<const unsigned char*>(items + (Striped ? striped_place(i) : i)) +
+                4 * plane,
+            static_cast<size_type>(plane_bytes(plane)));
       }
       if (bytes == 2 && per_word == 1) {
         packed[w] = half_word(static_cast<unsigned short>(packed[w]));
@@ -166,7 +167,7 @@ struct item_registers {
                                 ? packed[i / PerWord]
                                 : pick_bytes(packed[i / PerWord], 0, 0x3210 + 0x1111 * first);
       copy_bytes(
-          reinterpret_cast<unsigned char*>(&items[Striped ? striped_place(i) : i]) + 4 * plane,
+          reinterpret_cast<unsigned char*>(items + (Striped ? striped_place(i) : i)) + 4 * plane,
           &word, static_cast<size_type>(plane_bytes(plane)));
     }
   }

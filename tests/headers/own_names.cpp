@@ -10,12 +10,14 @@
 namespace names {
 
 struct Item {
+  void operator&() const = delete;
   float x;
   float y;
 };
 using Transposer = tt::block_transpose<Item, 32, 8>;
 
 struct Body {
+  void operator&() const = delete;
   void operator()(tt::emulated_block block, tt::matrix_view<Item> out,
                   tt::matrix_view<const Item> in) const {
     const Transposer transposer(block.shared_as<Transposer::storage>());

@@ -3,8 +3,8 @@
 
 // Element types and function objects of a namespace that has a function of every name that the library's headers call, and
 // takes any arguments. Their arguments make the compiler look there, too, wherever the library calls a function without
-// saying whose: such a call is an error here, and in a user's program may be one, or call the user's function. The user
-// compiles without exceptions and without types at run time.
+// saying whose: such a call is an error here, and in a user's program may be one, or call the user's function. Addresses
+// of their objects are not found by their operator. The user compiles without exceptions and without types at run time.
 
 #include <every_name.hpp>
 #include <tiletranspose/explain.cuh>
@@ -26,11 +26,13 @@ namespace names {
 
 template <int Bytes>
 struct Item {
+  void operator&() const = delete;
   unsigned char bytes[Bytes];
 };
 
 template <class Out>
 struct First {
+  void operator&() const = delete;
   template <class In>
   __device__ Out operator()(const In& item) const {
     return Out{{item.bytes[0]}};
@@ -39,6 +41,7 @@ struct First {
 
 template <class Out>
 struct Placed {
+  void operator&() const = delete;
   template <class In>
   __device__ Out operator()(const In& item, std::size_t, std::size_t) const {
     return Out{{item.bytes[0]}};
@@ -47,6 +50,7 @@ struct Placed {
 
 template <class Out>
 struct Kept {
+  void operator&() const = delete;
   template <class In>
   __device__ Out operator()(const In&, const Out& old) const {
     return old;
@@ -54,6 +58,7 @@ struct Kept {
 };
 
 struct Block {
+  void operator&() const = delete;
   __device__ unsigned thread_rank() const { return threadIdx.x; }
   __device__ unsigned size() const { return blockDim.x; }
   __device__ void sync() const { __syncthreads(); }

@@ -19,7 +19,7 @@ using words_of = element_words<sizeof(T), access_width(sizeof(T), alignof(T))>;
 template <class T>
 TILETRANSPOSE_FUNCTION words_of<T> to_words(const T& value) {
   words_of<T> words;
-  detail::copy_bytes(&words, &value, sizeof(T));
+  detail::copy_bytes(&words, __builtin_addressof(value), sizeof(T));
   return words;
 }
 

@@ -23,7 +23,7 @@ struct packed_elements {
     return reinterpret_cast<const T&>(memory[at * sizeof(T)]);
   }
   TILETRANSPOSE_FUNCTION void put(int at, const T& value) {
-    __builtin_memcpy(memory + at * sizeof(T), &value, sizeof(T));
+    __builtin_memcpy(memory + at * sizeof(T), __builtin_addressof(value), sizeof(T));
   }
   /// Fetched, Written: load_near.
   template <int Fetched = 0, bool Written = false>

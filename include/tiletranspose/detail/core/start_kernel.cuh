@@ -30,7 +30,7 @@ auto kernel_pointer(void (*kernel)(Arguments...)) {
 template <class... Parameters>
 cudaError_t start(void (*kernel)(Parameters...), dim3 grid, int threads, size_type shared_bytes,
                   cudaStream_t stream, const Parameters&... arguments) {
-  void* pointers[] = {const_cast<Parameters*>(&arguments)...};
+  void* pointers[] = {const_cast<Parameters*>(__builtin_addressof(arguments))...};
   return cudaLaunchKernel(kernel_pointer(kernel), grid, dim3(static_cast<unsigned>(threads)),
                           pointers, shared_bytes, stream);
 }
