@@ -96,13 +96,16 @@ configure() {
 }
 
 # As many compilers or tests at once as there are cores, and memory for: each takes less than 2 GB. A container may have
-# less memory than its machine.
+# less memory than its machine; of what it uses, the kernel gives files back that nobody has read for a while.
+# jobs_that_fit [PROC CGROUP]: other folders than the machine's.
 jobs_that_fit() {
-  local jobs kilobytes limit used
+  local proc=${1:-/proc} cgroup=${2:-/sys/fs/cgroup} jobs kilobytes limit used files
   jobs=$(nproc)
-  kilobytes=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB$/\1/p' /proc/meminfo)
-  if limit=$(cat /sys/fs/cgroup/memory.max 2>/dev/null) && [ "$limit" != max ]; then
-    used=$(cat /sys/fs/cgroup/memory.current)
+  kilobytes=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB$/\1/p' "$proc/meminfo")
+  if limit=$(cat "$cgroup/memory.max" 2>/dev/null) && [ "$limit" != max ]; then
+    used=$(cat "$cgroup/memory.current")
+    files=$(sed -n 's/^inactive_file //p' "$cgroup/memory.stat")
+    used=$((used - ${files:-0}))
     [ $(((limit - used) / 1024)) -gt "$kilobytes" ] || kilobytes=$(((limit - used) / 1024))
   fi
   [ "$jobs" -le $((kilobytes / 2097152)) ] || jobs=$((kilobytes / 2097152))
