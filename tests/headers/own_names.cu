@@ -4,7 +4,8 @@
 // Element types and function objects of a namespace that has a function of every name that the library's headers call, and
 // takes any arguments. Their arguments make the compiler look there, too, wherever the library calls a function without
 // saying whose: such a call is an error here, and in a user's program may be one, or call the user's function. Addresses
-// of their objects are not found by their operator. The user compiles without exceptions and without types at run time.
+// of their objects are not taken by an operator of theirs. The user compiles with neither exceptions nor run-time type
+// information.
 
 #include <every_name.hpp>
 #include <tiletranspose/explain.cuh>
