@@ -106,14 +106,12 @@ def test_gradients(torch, operators, name):
 
 
 def test_gradients_of_all_orders(torch, operators):
-    """Batches of gradients, gradients of gradients, and recomputed ones, of a call and of the operator. PyTorch lets only
-    a call be differentiated forwards over reverse."""
+    """Batches of gradients, gradients of gradients, and recomputed ones, of a call and of the operator."""
     x = torch.randn(2, 3, 2, device="cuda", dtype=torch.float64, requires_grad=True)
     reorder = torch.ops.tiletranspose.reorder
-    calls = (lambda y: tiletranspose.rot90(y, 1, (0, 2)), True), (lambda y: reorder(y, [2, 0, 1], [1]), False)
-    for call, forwards in calls:
-        assert torch.autograd.gradcheck(call, (x,), check_batched_grad=True)
-        assert torch.autograd.gradgradcheck(call, (x,), check_batched_grad=True, check_fwd_over_rev=forwards)
+    for call in (lambda y: tiletranspose.rot90(y, 1, (0, 2)), lambda y: reorder(y, [2, 0, 1], [1])):
+        assert torch.autograd.gradcheck(call, (x,), check_batched_grad=True, check_forward_ad=True)
+        assert torch.autograd.gradgradcheck(call, (x,), check_batched_grad=True, check_fwd_over_rev=True)
         recomputed = torch.utils.checkpoint.checkpoint(lambda y: call(y.sin()), x, use_reentrant=False)
         (gradient,) = torch.autograd.grad(recomputed.sum(), x)
         torch.testing.assert_close(gradient, x.cos())

@@ -254,8 +254,47 @@ def refuses(sentence, function, *arguments, **keywords):
         "  torch._dynamo.reset()\n"
         "  turn = torch.compile(lambda x: tiletranspose.torch.rot90(x, k, (0, -1)), fullgraph=True, backend='eager')\n"
         "  assert torch.equal(turn(x), x.rot90(k, (0, -1)))",
+        "def derivatives(move):\n"
+        "  def loss(x): return (move(x) * x).sum()\n"
+        "  def dual(x):\n"
+        "    with forward_ad.dual_level(): return forward_ad.unpack_dual(move(forward_ad.make_dual(x, tangent))).tangent\n"
+        "  return (lambda x: torch.func.jvp(move, (x,), (tangent,))[1], torch.func.grad(loss), dual, torch.func.hessian(loss),\n"
+        "          lambda x: torch.vmap(torch.func.grad(loss))(torch.stack([x, tangent])))\n"
+        "ours = tiletranspose.torch.transpose, lambda x: torch.ops.tiletranspose.reorder(x, [1, 0], [])\n"
+        "for expected, *functions in zip(*map(derivatives, (torch.t, *ours))):\n"
+        "  for function in functions:\n"
+        "    for way in (function, *(torch.compile(function, backend=b, fullgraph=True) for b in ('eager', 'aot_eager'))):\n"
+        "      assert torch.equal(way(square), expected(square))",
+        "assert torch.equal(torch.func.functionalize(tiletranspose.transpose)(x), x.t())\n"
+        "stacked = torch.stack([square, tangent])\n"
+        "gradients = torch.func.functionalize(torch.vmap(torch.func.grad(lambda x: (tiletranspose.transpose(x) * x).sum())))\n"
+        "assert torch.equal(gradients(stacked), 2 * stacked.mT)",
+        "y = x.double().requires_grad_()\n"
+        "operator = lambda x: torch.ops.tiletranspose.reorder(x, [1, 0], [1])\n"
+        "assert torch.autograd.gradcheck(operator, (y,), check_forward_ad=True, check_batched_grad=True)\n"
+        "assert torch.autograd.gradgradcheck(operator, (y,), check_batched_grad=True, check_fwd_over_rev=True)\n"
+        "torch.library.opcheck(torch.ops.tiletranspose.reorder.default, (y, [1, 0], [1]))",
+        "permute = torch.compile(lambda x, axes: tiletranspose.torch.permute(x, axes), fullgraph=True, backend='eager')\n"
+        "for axes in ((0, 1), (1, 0), [-1, -2], [1, -2]): assert torch.equal(permute(x, axes), x.permute(axes)), axes\n"
+        "flip = torch.compile(lambda x, axes: tiletranspose.torch.flip(x, axes), fullgraph=True, backend='eager')\n"
+        "for axes in ((0, 1), (1, 0), (-1, -2), (-1,), -2): assert torch.equal(flip(x, axes), x.flip(axes)), axes\n"
+        "for axes in ((0, 0), (0, 2)):\n"
+        "  try: permute(x, axes)\n"
+        "  except Exception as e: assert 'tiletranspose: ' in str(e), str(e)\n"
+        "  else: raise AssertionError('not refused')",
+        "def inner(z):\n  y = z.clone().conj()\n  return tiletranspose.torch.transpose_(y) + 0\n"
+        "z = torch.complex(square, tangent)\n"
+        "for backend in ('eager', 'aot_eager'):\n"
+        "  assert torch.equal(torch.compile(inner, fullgraph=True, backend=backend)(z), z.conj().t())\n"
+        "def change(z, out):\n  tiletranspose.torch.transpose_(z)\n  tiletranspose.torch.transpose(z, out=out)\n"
+        "change = torch.compile(change, fullgraph=True, backend='eager')\n"
+        "for y in (z.conj(), z.clone().conj().imag, torch._neg_view(z.conj())):\n"
+        "  expected, out = y.clone(), torch.zeros(3, 3, dtype=y.dtype)\n"
+        "  change(y, out)\n"
+        "  assert torch.equal(y.clone(), expected.t()) and torch.equal(out, expected)\n"
+        "  refuses('out has a conjugation or a negation', tiletranspose.transpose, out, out=y)",
     ],
-    ids=["trace", "make_fx", "dual", "jvp", "pending", "rot90"],
+    ids=["trace", "make_fx", "dual", "jvp", "pending", "rot90", "derivatives", "functionalize", "checks", "axes", "compiled pending"],
 )
 def test_operators(host_torch, program):
     """What the functions hand to PyTorch, with operators that take tensors in host memory."""

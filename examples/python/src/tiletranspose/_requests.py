@@ -40,9 +40,10 @@ def contiguous() -> Request:
 
 
 def _axis(axis: int, rank: int) -> int:
-    if not -rank <= axis < rank:
-        raise ValueError(f"tiletranspose: axis {axis} is none of an array of {rank} axes")
-    return axis % rank
+    for place in range(rank):  # torch.compile may not know a number's value until it is compared
+        if axis == place or axis == place - rank:
+            return place
+    raise ValueError(f"tiletranspose: axis {axis} is none of an array of {rank} axes")
 
 
 def complete(

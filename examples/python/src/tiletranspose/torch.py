@@ -4,7 +4,7 @@
 """The functions of ``tiletranspose`` but ``explain`` for tensors, by operators that ``torch.compile`` knows.
 
 Outside of ``torch.compile`` they are the same as those of ``tiletranspose``. Inside, each is one operator of the graph,
-``torch.ops.tiletranspose.reorder``, with a rule for shapes, a gradient and a rule for ``vmap``; there is no graph break.
+``torch.ops.tiletranspose.reorder``, with rules for shapes, gradients, tangents and ``vmap``; there is no graph break.
 
     >>> import torch, tiletranspose.torch
     >>> @torch.compile
@@ -20,7 +20,9 @@ import tiletranspose
 import torch
 from tiletranspose import _core, _requests
 from torch import Tensor
+from torch._functorch.autograd_function import enable_single_level_autograd_function
 from torch.autograd import forward_ad
+from torch.autograd.function import _SingleLevelFunction
 
 __all__ = [
     "contiguous",
@@ -66,6 +68,27 @@ for _name in ("reorder", "reorder_into", "transpose_"):
     _library.impl(_name, _on_host, "CPU")
 
 
+# What PyTorch would do of its own accord about pending conjugations and negations asks for operators that return a tensor.
+def _reorder_into_pending(out: Tensor, x: Tensor, axes: List[int], flipped: List[int]) -> None:
+    if out.is_conj() or out.is_neg():
+        raise ValueError("tiletranspose: out has a conjugation or a negation pending")
+    torch.ops.tiletranspose.reorder_into(out, x.resolve_conj().resolve_neg(), axes, flipped)
+
+
+# What is pending is so for all elements, and remains: the memory is transposed.
+def _transpose_conjugated(x: Tensor) -> None:
+    torch.ops.tiletranspose.transpose_(x.conj())
+
+
+def _transpose_negated(x: Tensor) -> None:
+    torch.ops.tiletranspose.transpose_(torch._neg_view(x))
+
+
+for _key, _function in (("Conjugate", _transpose_conjugated), ("Negative", _transpose_negated)):
+    _library.impl("reorder_into", _reorder_into_pending, _key)
+    _library.impl("transpose_", _function, _key)
+
+
 @torch.library.register_fake("tiletranspose::reorder", lib=_library)
 def _reorder_fake(x: Tensor, axes: List[int], flipped: List[int]) -> Tensor:
     return x.new_empty([x.shape[axis] for axis in axes])
@@ -81,10 +104,6 @@ def _transpose_fake(x: Tensor) -> None:
     return None
 
 
-def _setup(ctx: Any, inputs: Any, output: Any) -> None:  # PyTorch passes them by these names
-    _, ctx.axes, ctx.flipped = inputs
-
-
 def _way_back(axes: List[int], flipped: List[int]) -> Tuple[List[int], List[int]]:
     """The order that undoes one. Axis ``k`` of ``x`` is axis ``back[k]`` of the result, and runs backwards there
     where it was flipped."""
@@ -92,20 +111,49 @@ def _way_back(axes: List[int], flipped: List[int]) -> Tuple[List[int], List[int]
     return back, [back[axis] for axis in flipped]
 
 
-def _undo(ctx: Any, gradient: Tensor, reorder: Any) -> Any:
+def _undo(ctx: Any, gradient: Tensor, reorder: Any) -> Tensor:
     back, flipped = _way_back(ctx.axes, ctx.flipped)
     if not flipped and back == list(range(len(back))):
-        return gradient, None, None
-    return reorder(gradient, back, flipped), None, None
+        return gradient
+    return reorder(gradient, back, flipped)
 
 
-def _backward(ctx: Any, gradient: Tensor) -> Any:
-    return _undo(ctx, gradient, _reorder_dual)
+def _below_gradients(keys: Any, x: Tensor, axes: List[int], flipped: List[int]) -> Tensor:
+    operator = torch.ops.tiletranspose.reorder.default
+    with torch._C._AutoDispatchBelowAutograd():
+        return operator.redispatch(keys & torch._C._after_autograd_keyset, x, axes, flipped)
 
 
-torch.library.register_autograd(
-    "tiletranspose::reorder", _backward, setup_context=_setup, lib=_library
-)
+class _Differentiated(_SingleLevelFunction):
+    """The operator's gradient and tangent, at one level of ``torch.func``: PyTorch comes to it once a level. A function that
+    ``torch.library.register_autograd`` makes drops tangents, and is refused by ``torch.func``."""
+
+    @staticmethod
+    def forward(ctx: Any, keys: Any, x: Tensor, axes: List[int], flipped: List[int]) -> Tensor:
+        ctx.axes, ctx.flipped = axes, flipped
+        if not torch._C._are_functorch_transforms_active():
+            return _below_gradients(keys, x, axes, flipped)
+        # PyTorch has switched off what the levels around this one ask for, too.
+        with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):
+            return _below_gradients(keys, x, axes, flipped)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:
+        return None, _undo(ctx, gradient, torch.ops.tiletranspose.reorder), None, None
+
+    @staticmethod
+    def jvp(ctx: Any, _keys: Any, tangent: Tensor, *_: Any) -> Tensor:
+        return torch.ops.tiletranspose.reorder(tangent, ctx.axes, ctx.flipped)
+
+
+def _reorder_autograd(keys: Any, x: Tensor, axes: List[int], flipped: List[int]) -> Tensor:
+    if not torch._C._are_functorch_transforms_active():
+        return _Differentiated.apply(keys, x, axes, flipped)
+    with enable_single_level_autograd_function():
+        return _Differentiated.apply(keys, x, axes, flipped)
+
+
+_library.impl("reorder", _reorder_autograd, "Autograd", with_keyset=True)
 
 
 def _with_batch(batch: int, axes: List[int], flipped: List[int]) -> Tuple[List[int], List[int]]:
@@ -121,35 +169,8 @@ def _vmap(info: Any, in_dims: Any, x: Tensor, axes: List[int], flipped: List[int
 torch.library.register_vmap("tiletranspose::reorder", _vmap, lib=_library)
 
 
-class _Transformed(torch.autograd.Function):
-    """The operator inside the transforms of ``torch.func``, which take no gradient of operators of ``torch.library``:
-    the functions that PyTorch makes for these have no ``setup_context``. Methods call ``apply`` again, because
-    transforms nest."""
-
-    @staticmethod
-    def forward(x: Tensor, axes: List[int], flipped: List[int]) -> Tensor:
-        return torch.ops.tiletranspose.reorder(x, axes, flipped)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        _setup(ctx, inputs, output)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Any:
-        return _Transformed.apply(gradient, *_way_back(ctx.axes, ctx.flipped)), None, None
-
-    @staticmethod
-    def jvp(ctx: Any, tangent: Tensor, *_: Any) -> Tensor:
-        return _Transformed.apply(tangent, ctx.axes, ctx.flipped)
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, x: Tensor, axes: List[int], flipped: List[int]) -> Any:
-        return _Transformed.apply(x, *_with_batch(in_dims[0], axes, flipped)), 0
-
-
 class _Recorded(torch.autograd.Function):
-    """The operator where a gradient is all that is asked for. PyTorch calls a function without ``setup_context`` in a third
-    of the time that an operator of ``torch.library`` or a function with it takes."""
+    """The operator where a gradient is all that is asked for: in a third of the time."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, axes: List[int], flipped: List[int]) -> Tensor:
@@ -158,15 +179,22 @@ class _Recorded(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:
-        return _undo(ctx, gradient, lambda y, axes, flipped: _reorder(y, axes, None, flipped, None))
+        return _undo(ctx, gradient, _reorder_gradient), None, None
+
+
+def _reorder_gradient(x: Tensor, axes: List[int], flipped: List[int]) -> Tensor:
+    return _reorder(x, axes, None, flipped, None)
 
 
 def _is_recorded(x: Tensor) -> bool:
-    """Subclasses, modes and torch.jit.trace are to see the operator."""
+    """Subclasses, modes, transforms and torch.jit.trace are to see the operator."""
     return (
-        x.requires_grad
+        not _is_compiling()
+        and x.requires_grad
         and torch.is_grad_enabled()
         and type(x) in (Tensor, torch.nn.Parameter)
+        and not torch._C._are_functorch_transforms_active()
+        and forward_ad._current_level < 0
         and not _count_early_modes()
         and not torch._C._is_tracing()
     )
@@ -180,22 +208,10 @@ def _refuse_gradients(*tensors: Tensor) -> None:
             raise ValueError("tiletranspose: no tangent passes through out= or transpose_")
 
 
-def _reorder_dual(x: Tensor, axes: List[int], flipped: List[int]) -> Tensor:
-    """The operator. What is differentiated forwards has a tangent, which goes the same way as the tensor."""
-    operator = torch.ops.tiletranspose.reorder
-    if _is_compiling():
-        return operator(x, axes, flipped)
-    if torch._C._are_functorch_transforms_active():
-        return _Transformed.apply(x, axes, flipped)
-    if forward_ad._current_level >= 0:
-        primal, tangent = forward_ad.unpack_dual(x)
-        if tangent is not None:
-            return forward_ad.make_dual(
-                operator(primal, axes, flipped), operator(tangent, axes, flipped)
-            )
-    elif _is_recorded(x):
+def _reorder_recorded(x: Tensor, axes: List[int], flipped: List[int]) -> Tensor:
+    if _is_recorded(x):
         return _Recorded.apply(x, axes, flipped)
-    return operator(x, axes, flipped)
+    return torch.ops.tiletranspose.reorder(x, axes, flipped)
 
 
 def reorder_any(x: Tensor, axes: Any, swapped: Any, flipped: Any, out: Optional[Tensor]) -> Tensor:
@@ -203,11 +219,9 @@ def reorder_any(x: Tensor, axes: Any, swapped: Any, flipped: Any, out: Optional[
     complete = _requests.complete if _is_compiling() else _core.complete_order
     all_axes, all_flipped = complete(x.dim(), axes, swapped, flipped)
     if out is None:
-        return _reorder_dual(x, all_axes, all_flipped)
+        return _reorder_recorded(x, all_axes, all_flipped)
     if not isinstance(out, Tensor):
         raise TypeError("tiletranspose: x is a tensor, so out must be one")
-    if not _is_compiling() and (out.is_conj() or out.is_neg()):
-        raise ValueError("tiletranspose: out has a conjugation or a negation pending")
     _refuse_gradients(x, out)
     torch.ops.tiletranspose.reorder_into(out, x, all_axes, all_flipped)
     return out
@@ -215,9 +229,6 @@ def reorder_any(x: Tensor, axes: Any, swapped: Any, flipped: Any, out: Optional[
 
 def transpose_any_(x: Tensor) -> None:
     _refuse_gradients(x)
-    if not _is_compiling():  # what is pending is so for all elements, and remains: the memory is transposed
-        x = x.conj() if x.is_conj() else x
-        x = torch._neg_view(x) if x.is_neg() else x
     torch.ops.tiletranspose.transpose_(x)
 
 
