@@ -46,6 +46,15 @@ strided_array make_array(nb::handle parts) {
   return result;
 }
 
+/// A function of tiletranspose._arrays, looked up once. The interpreter's lock alone guards `found`: a thread that waited for
+/// the initialization of a static variable would keep the lock from the one that imports.
+nb::object& function_for_others(nb::object*& found, const char* name) {
+  if (found == nullptr) {
+    found = new nb::object(nb::module_::import_("tiletranspose._arrays").attr(name));
+  }
+  return *found;
+}
+
 /// The one entry of all functions: tensors that nothing hinders are moved at once, all else goes by way of Python.
 nb::object reorder(nb::handle x, nb::handle axes, nb::handle swapped, nb::handle flipped,
                    nb::handle out) {
@@ -53,16 +62,16 @@ nb::object reorder(nb::handle x, nb::handle axes, nb::handle swapped, nb::handle
     nb::object result = reorder_tensor(x, {axes, swapped, flipped}, out);
     if (result.is_valid()) { return result; }
   }
-  static const nb::object* const others =
-      new nb::object(nb::module_::import_("tiletranspose._arrays").attr("reorder"));
-  return (*others)(x, axes, swapped, flipped, out);
+  static nb::object* others = nullptr;
+  return function_for_others(others, "reorder")(x, axes, swapped, flipped, out);
 }
 
 /// The array itself where its elements lie in C order without gaps.
 nb::object contiguous(nb::handle x) {
-  static const nb::object* const others =
-      new nb::object(nb::module_::import_("tiletranspose._arrays").attr("is_contiguous"));
-  const bool is_dense = is_tensor(x) ? is_contiguous_on_gpu(x) : nb::cast<bool>((*others)(x));
+  static nb::object* others = nullptr;
+  const bool is_dense = is_tensor(x)
+                            ? is_contiguous_on_gpu(x)
+                            : nb::cast<bool>(function_for_others(others, "is_contiguous")(x));
   return is_dense ? nb::borrow(x)
                   : reorder(x, nb::none(), nb::none(), nb::make_tuple(), nb::none());
 }

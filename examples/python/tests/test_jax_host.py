@@ -74,10 +74,15 @@ expected = lambda x: np.flip(np.asarray(x), 1).transpose(2, 0, 1)
         "try: tiletranspose.flip(x, out=x)\n"
         "except TypeError as error: assert 'immutable' in str(error)\n"
         "else: raise AssertionError",
+        "import tiletranspose\n"
+        "class Other: __cuda_array_interface__ = dict(data=(1 << 40, False), shape=x.shape, typestr='<f4', version=3)\n"
+        "try: tiletranspose.flip(Other(), out=x)\n"
+        "except TypeError as error: assert 'immutable' in str(error)\n"
+        "else: raise AssertionError",
     ],
     ids=[
         *("dtypes", "no_elements", "scalar", "vmap", "gradient", "keys", "keys_in_xla", "checks", "bits", "contiguous"),
-        *("host", "out"),
+        *("host", "out", "out_of_another"),
     ],
 )
 def test_handler(program):

@@ -51,6 +51,31 @@ def test_no_library_is_imported():
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.strip() == ""
 
 
+def test_first_calls_of_several_threads_end():
+    """Also where an import, which somebody may have wrapped, lets another thread run."""
+    program = """
+import builtins, faulthandler, threading, time
+import tiletranspose
+faulthandler.dump_traceback_later(60, exit=True)
+theirs = builtins.__import__
+def slow(name, *others, **keywords):
+    if name == "tiletranspose._arrays": time.sleep(0.2)
+    return theirs(name, *others, **keywords)
+builtins.__import__ = slow
+refused = []
+def call(function):
+    try: function(3)
+    except TypeError: refused.append(function)
+for function in (tiletranspose.flip, tiletranspose.contiguous):
+    threads = [threading.Thread(target=call, args=(function,)) for _ in range(3)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+assert len(refused) == 6
+"""
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
 @pytest.mark.parametrize(
     "printed, result, architectures",
     [

@@ -170,11 +170,11 @@ def reorder(x: Any, axes: Any, swapped: Any, flipped: Any, out: Any) -> Any:
         from tiletranspose import torch as operators
 
         return operators.reorder_any(x, axes, swapped, flipped, out)
+    if out is not None and "jax" in (library, library_of(out)):
+        raise TypeError("tiletranspose: arrays of JAX are immutable, so that out cannot be one")
     if library == "jax":
         from tiletranspose import _jax
 
-        if out is not None:
-            raise TypeError("tiletranspose: arrays of JAX are immutable, so that out cannot be one")
         return _jax.reorder(x, *_core.complete_order(x.ndim, axes, swapped, flipped))
     source = memory_of(x, "x")
     axes, flipped = _core.complete_order(len(source.shape), axes, swapped, flipped)
