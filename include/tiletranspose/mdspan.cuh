@@ -12,9 +12,9 @@
 ///     status = tt::permute(planes, pixels, {0, 3, 1, 2}, stream);   // arrays of any rank
 ///     status = tt::copy(right, left, stream);                       // right(i, j, k) == left(i, j, k)
 ///
-/// Any layout with strides will do (layout_right, layout_left, layout_stride); input and output need not have the
-/// same. `transpose` and `reorient` ask that elements follow each other without a gap along rows or along columns. A
-/// layout only says in which order elements lie in memory, so that `transpose` from a layout_left matrix into a
+/// Any layout with strides will do (layout_right, layout_left, layout_stride, those of your own that start anywhere in their
+/// memory or run backwards); input and output need not have the same. `transpose` and `reorient` ask that elements follow
+/// each other without a gap along rows or along columns. A layout only says in which order elements lie in memory, so that `transpose` from a layout_left matrix into a
 /// layout_right one moves rows as they are. What transpose.cuh and permute.cuh say at their tops holds here too.
 
 #pragma once
@@ -29,6 +29,7 @@
 #include <cstddef>
 #include <cuda/std/mdspan>
 #include <type_traits>
+#include <utility>
 
 #include <tiletranspose/permute.cuh>
 #include <tiletranspose/reverse.cuh>
@@ -43,6 +44,19 @@ struct laid_out {
   symmetry seen;
 };
 
+/// The element whose indices are all 0, which need not be the first in memory. Null where there is no memory.
+/// Precondition: there are elements.
+template <class Span, std::size_t... Axes>
+typename Span::element_type* first_of(const Span& span, std::index_sequence<Axes...>) {
+  const auto zero = [](std::size_t) { return typename Span::index_type{}; };
+  auto* const data = span.data_handle();
+  return data != nullptr ? data + span.mapping()(zero(Axes)...) : nullptr;
+}
+template <class Span>
+typename Span::element_type* first_of(const Span& span) {
+  return first_of(span, std::make_index_sequence<Span::rank()>{});
+}
+
 /// A dimension of at most one element has no use for its stride; strides along both dimensions leave no row
 /// to move: refused by a view without memory.
 template <class T, class Extents, class Layout, class Accessor>
@@ -50,13 +64,21 @@ laid_out<T> lay_out(const cuda::std::mdspan<T, Extents, Layout, Accessor>& matri
   const auto rows = static_cast<size_type>(matrix.extent(0));
   const auto cols = static_cast<size_type>(matrix.extent(1));
   if (rows == 0 || cols == 0) { return {{nullptr, rows, cols, cols}, symmetry::identity}; }
-  const auto row_stride = static_cast<size_type>(matrix.stride(0));
-  const auto col_stride = static_cast<size_type>(matrix.stride(1));
+  const auto row_step = static_cast<long long>(matrix.stride(0));
+  const auto col_step = static_cast<long long>(matrix.stride(1));
+  const size_type row_stride = distance(row_step);
+  const size_type col_stride = distance(col_step);
+  const bool upwards = rows > 1 && row_step < 0;
+  const bool leftwards = cols > 1 && col_step < 0;
+  const symmetry turned = make_symmetry(false, upwards, leftwards);
+  T* data = detail::first_of(matrix);
+  if (data != nullptr && upwards) { data += static_cast<long long>(rows - 1) * row_step; }
+  if (data != nullptr && leftwards) { data += static_cast<long long>(cols - 1) * col_step; }
   if (cols == 1 || col_stride == 1) {
-    return {{matrix.data_handle(), rows, cols, rows == 1 ? cols : row_stride}, symmetry::identity};
+    return {{data, rows, cols, rows == 1 ? cols : row_stride}, turned};
   }
   if (rows == 1 || row_stride == 1) {
-    return {{matrix.data_handle(), cols, rows, col_stride}, symmetry::transpose};
+    return {{data, cols, rows, col_stride}, compose(turned, symmetry::transpose)};
   }
   return {{nullptr, rows, cols, cols}, symmetry::identity};
 }
@@ -155,10 +177,10 @@ template <class OutSpan, class InSpan>
     matches = matches && static_cast<size_type>(out.extent(to)) == extents[k];
     empty = empty || extents[k] == 0;
   }
-  const element* const from = in.data_handle();
-  return matches || empty
-             ? tt::permute(out.data_handle(), out_strides, from, in_strides, extents, stream)
-             : cudaErrorInvalidValue;
+  if (!matches && !empty) { return cudaErrorInvalidValue; }
+  element* const to = empty ? nullptr : detail::first_of(out);
+  const element* const from = empty ? nullptr : detail::first_of(in);
+  return tt::permute(to, out_strides, from, in_strides, extents, stream);
 }
 
 }  // namespace detail

@@ -321,6 +321,71 @@ TEST_CASE("mdspan: permutes and copies by the layouts' own types", "[mdspan][qui
 
 // ---- refusals, which need no device: nothing is launched, so the addresses are only compared -----
 
+namespace {
+
+// A layout whose axes all run backwards from the last element in memory.
+struct backwards {
+  template <class Extents>
+  struct mapping : layout_right::mapping<Extents> {
+    using forwards = layout_right::mapping<Extents>;
+    using layout_type = backwards;
+    using forwards::forwards;
+    template <class... Indices>
+    constexpr typename Extents::index_type operator()(Indices... indices) const {
+      return this->required_span_size() - 1 - forwards::operator()(indices...);
+    }
+    constexpr typename Extents::index_type stride(typename Extents::rank_type axis) const {
+      return -forwards::stride(axis);
+    }
+  };
+};
+template <std::size_t Rank>
+using backwards_span = mdspan<float, dextents<int, Rank>, backwards>;
+
+}  // namespace
+
+TEST_CASE("mdspan: a layout may start anywhere in its memory", "[mdspan][quick]") {
+  const backwards_span<3> array{fake(0), 2, 3, 4};
+  CHECK(tt::detail::first_of(array) == fake(0) + 23);
+  CHECK(tt::detail::first_of(backwards_span<1>{nullptr, 4}) == nullptr);
+  // The memory behind the first element in memory is the array's, and not that in front of it.
+  const auto dense = [](float* data) { return matrix<float, layout_right>{data, 6, 4}; };
+  const backwards_span<2> turned{fake(0), 6, 4};
+  CHECK(tt::copy(dense(fake(0) + 23), turned) == cudaErrorInvalidValue);
+  CHECK(tt::copy(turned, dense(fake(0) + 23)) == cudaErrorInvalidValue);
+  CHECK(tt::permute(turned, dense(fake(0) + 23), {0, 1}) == cudaErrorInvalidValue);
+  CHECK(tt::reorient(turned, dense(fake(0) + 23), tt::symmetry::identity) == cudaErrorInvalidValue);
+  if (cudaFree(nullptr) == cudaSuccess) { return; }  // these would be moved
+  (void)cudaGetLastError();
+  CHECK(tt::copy(dense(fake(0) - 24), turned) != cudaErrorInvalidValue);
+  CHECK(tt::reorient(turned, dense(fake(0) - 24), tt::symmetry::identity) != cudaErrorInvalidValue);
+}
+
+TEST_CASE("mdspan: matrices that run backwards are symmetries of their memory", "[mdspan][quick]") {
+  using sides = dextents<int, 2>;
+  const auto check = [](auto matrix, std::size_t rows, std::size_t cols, tt::symmetry seen) {
+    const auto laid = tt::detail::lay_out(matrix);
+    CHECK(laid.view.data == fake(0));
+    CHECK(laid.view.rows == rows);
+    CHECK(laid.view.cols == cols);
+    CHECK(laid.view.stride == cols);
+    CHECK(laid.seen == seen);
+    for (std::size_t i = 0; i < rows; ++i) {  // matrix == seen(view)
+      for (std::size_t j = 0; j < cols; ++j) {
+        const bool swaps = tt::transposes(seen);
+        const shape from = source_of(seen, swaps ? j : i, swaps ? i : j, rows, cols);
+        const int a = static_cast<int>(swaps ? j : i), b = static_cast<int>(swaps ? i : j);
+        CHECK(static_cast<std::size_t>(matrix.mapping()(a, b)) == from.ny * cols + from.nx);
+      }
+    }
+  };
+  check(backwards_span<2>{fake(0), 6, 4}, 6, 4, tt::symmetry::rotate_180);
+  check(backwards_span<2>{fake(0), 6, 1}, 6, 1, tt::symmetry::flip_ud);
+  check(backwards_span<2>{fake(0), 1, 4}, 1, 4, tt::symmetry::flip_lr);
+  check(mdspan<float, sides, layout_left>{fake(0), 6, 4}, 4, 6, tt::symmetry::transpose);
+  check(mdspan<float, sides>{fake(0), 6, 4}, 6, 4, tt::symmetry::identity);
+}
+
 TEST_CASE("mdspan: zero work succeeds whatever the pointers", "[mdspan][quick]") {
   float* const none = nullptr;
   CHECK(tt::transpose(matrix<float, layout_left>{none, 0, 5},
