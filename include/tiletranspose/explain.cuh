@@ -37,6 +37,12 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+/// Of an overload that takes a symmetry, or a number of matrices: braces, {}, are the device behind them.
+template <class S>
+using if_symmetry = std::enable_if_t<std::is_same<S, symmetry>::value, int>;
+template <class N>
+using if_count = std::enable_if_t<std::is_convertible<N, size_type>::value, int>;
+
 /// Of dense matrices, as a transpose sees them.
 template <class T>
 explanation explain_dense_reorient(transpose_request request, symmetry s, explained_device device) {
@@ -61,13 +67,15 @@ explanation explain(matrix_view<T> out, matrix_view<Element> in, explained_devic
 }
 
 /// What tt::transpose_batched(out, in, nx, ny, batch) would launch.
-template <class T, typename std::enable_if<!std::is_pointer<T>::value, int>::type = 0>
-explanation explain(T* out, const T* in, size_type nx, size_type ny, size_type batch,
+template <class T, class Count, detail::if_count<Count> = 0,
+          typename std::enable_if<!std::is_pointer<T>::value, int>::type = 0>
+explanation explain(T* out, const T* in, size_type nx, size_type ny, Count batch,
                     explained_device device = {}) {
   size_type elements = 0;
   detail::multiplies(nx, ny, elements);
   return detail::explain_transpose<detail::checked_size<T>(), alignof(T)>(
-      detail::dense_request(out, in, nx, ny, batch, elements, elements), device);
+      detail::dense_request(out, in, nx, ny, static_cast<size_type>(batch), elements, elements),
+      device);
 }
 
 /// The same with gaps between the matrices.
@@ -95,16 +103,17 @@ explanation explain(matrix_view<T> out, size_type out_batch_stride, matrix_view<
 }
 
 /// What tt::reorient(out, in, s) would launch; flips, rotations and reverses are symmetries.
-template <class T, class Element>
-explanation explain(matrix_view<T> out, matrix_view<Element> in, symmetry s,
+template <class T, class Element, class Symmetry, detail::if_symmetry<Symmetry> = 0>
+explanation explain(matrix_view<T> out, matrix_view<Element> in, Symmetry s,
                     explained_device device = {}) {
   return detail::explain_reorient<detail::checked_size<T, Element>(), alignof(T)>(
       detail::reorient_request(out, in, s), s, device);
 }
 
 /// What tt::reorient_batched(out, in, nx, ny, batch, s) would launch.
-template <class T, typename std::enable_if<!std::is_pointer<T>::value, int>::type = 0>
-explanation explain(T* out, const T* in, size_type nx, size_type ny, size_type batch, symmetry s,
+template <class T, class Symmetry, detail::if_symmetry<Symmetry> = 0,
+          typename std::enable_if<!std::is_pointer<T>::value, int>::type = 0>
+explanation explain(T* out, const T* in, size_type nx, size_type ny, size_type batch, Symmetry s,
                     explained_device device = {}) {
   size_type elements = 0;
   detail::multiplies(nx, ny, elements);
@@ -113,27 +122,27 @@ explanation explain(T* out, const T* in, size_type nx, size_type ny, size_type b
 }
 
 /// The same with gaps between the matrices.
-template <class T>
+template <class T, class Symmetry, detail::if_symmetry<Symmetry> = 0>
 explanation explain(T* out, size_type out_batch_stride, const T* in, size_type in_batch_stride,
-                    size_type nx, size_type ny, size_type batch, symmetry s,
+                    size_type nx, size_type ny, size_type batch, Symmetry s,
                     explained_device device = {}) {
   return detail::explain_dense_reorient<T>(
       detail::dense_request(out, in, nx, ny, batch, out_batch_stride, in_batch_stride), s, device);
 }
 
 /// The same for pitched matrices and parts of matrices.
-template <class T, class Element>
+template <class T, class Element, class Symmetry, detail::if_symmetry<Symmetry> = 0>
 explanation explain(matrix_view<T> out, size_type out_batch_stride, matrix_view<Element> in,
-                    size_type in_batch_stride, size_type batch, symmetry s,
+                    size_type in_batch_stride, size_type batch, Symmetry s,
                     explained_device device = {}) {
   return detail::explain_reorient<detail::checked_size<T, Element>(), alignof(T)>(
       detail::reorient_request(out, in, s, batch, out_batch_stride, in_batch_stride), s, device);
 }
 
 /// The same for matrices that lie anywhere.
-template <class T>
+template <class T, class Symmetry, detail::if_symmetry<Symmetry> = 0>
 explanation explain(T* const* outs, const T* const* ins, size_type nx, size_type ny,
-                    size_type batch, symmetry s, explained_device device = {}) {
+                    size_type batch, Symmetry s, explained_device device = {}) {
   return detail::explain_dense_reorient<T>(detail::pointers_request(outs, ins, nx, ny, batch), s,
                                            device);
 }

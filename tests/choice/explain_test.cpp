@@ -45,6 +45,28 @@ TEST_CASE("explain: the examples that explain.cuh shows") {
       tt::explain_permute(at<float>(40), at<const float>(45), {300, 8, 7, 5, 6}, {4, 3, 1, 2, 0}));
 }
 
+TEST_CASE("explain: braces are a device, neither a symmetry nor a number of matrices") {
+  float* const out = at<float>(40);
+  const float* const in = at<const float>(45);
+  float* const* const outs = at<float*>(40);
+  const float* const* const ins = at<const float*>(45);
+  const tt::matrix_view<float> to{out, 30, 40};
+  const tt::matrix_view<const float> from{in, 40, 30};
+  const auto same = [](const tt::explanation& given, const tt::explanation& expected) {
+    CHECK(tt::to_string(given) == tt::to_string(expected));
+    CHECK(given.answer == tt::explained::launches);
+  };
+  same(tt::explain(to, from, {}), tt::explain(to, from));
+  same(tt::explain(out, in, 30, 40, {}), tt::explain(out, in, 30, 40));
+  same(tt::explain(out, in, 30, 40, 7, {}), tt::explain(out, in, 30, 40, std::size_t{7}));
+  same(tt::explain(out, 1300, in, 1200, 30, 40, 7, {}),
+       tt::explain(out, 1300, in, 1200, 30, 40, 7));
+  same(tt::explain(to, 1200, from, 1200, 7, {}), tt::explain(to, 1200, from, 1200, 7));
+  same(tt::explain(outs, ins, 30, 40, 7, {}), tt::explain(outs, ins, 30, 40, 7));
+  same(tt::explain(to, from, {std::size_t{48} << 10}),
+       tt::explain(to, from, tt::explained_device{std::size_t{48} << 10}));
+}
+
 TEST_CASE("explain: what is refused, and by which rule") {
   float* const out = at<float>(40);
   const float* const in = at<const float>(45);
