@@ -47,14 +47,14 @@ struct laid_out {
 /// The element whose indices are all 0, which need not be the first in memory. Null where there is no memory.
 /// Precondition: there are elements.
 template <class Span, std::size_t... Axes>
-typename Span::element_type* first_of(const Span& span, std::index_sequence<Axes...>) {
+typename Span::element_type* first_of(const Span& array, std::index_sequence<Axes...>) {
   const auto zero = [](std::size_t) { return typename Span::index_type{}; };
-  auto* const data = span.data_handle();
-  return data != nullptr ? data + span.mapping()(zero(Axes)...) : nullptr;
+  auto* const data = array.data_handle();
+  return data != nullptr ? data + array.mapping()(zero(Axes)...) : nullptr;
 }
 template <class Span>
-typename Span::element_type* first_of(const Span& span) {
-  return first_of(span, std::make_index_sequence<Span::rank()>{});
+typename Span::element_type* first_of(const Span& array) {
+  return detail::first_of(array, std::make_index_sequence<Span::rank()>{});
 }
 
 /// A dimension of at most one element has no use for its stride; strides along both dimensions leave no row
@@ -70,15 +70,15 @@ laid_out<T> lay_out(const cuda::std::mdspan<T, Extents, Layout, Accessor>& matri
   const size_type col_stride = distance(col_step);
   const bool upwards = rows > 1 && row_step < 0;
   const bool leftwards = cols > 1 && col_step < 0;
-  const symmetry turned = make_symmetry(false, upwards, leftwards);
+  const symmetry seen = make_symmetry(false, upwards, leftwards);
   T* data = detail::first_of(matrix);
   if (data != nullptr && upwards) { data += static_cast<long long>(rows - 1) * row_step; }
   if (data != nullptr && leftwards) { data += static_cast<long long>(cols - 1) * col_step; }
   if (cols == 1 || col_stride == 1) {
-    return {{data, rows, cols, rows == 1 ? cols : row_stride}, turned};
+    return {{data, rows, cols, rows == 1 ? cols : row_stride}, seen};
   }
   if (rows == 1 || row_stride == 1) {
-    return {{data, cols, rows, col_stride}, compose(turned, symmetry::transpose)};
+    return {{data, cols, rows, col_stride}, compose(seen, symmetry::transpose)};
   }
   return {{nullptr, rows, cols, cols}, symmetry::identity};
 }
