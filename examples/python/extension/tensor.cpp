@@ -74,8 +74,9 @@ struct torch_module {
 const torch_module* find_torch() {
   static const torch_module* found = nullptr;
   if (found == nullptr) {
-    const nb::object modules = nb::module_::import_("sys").attr("modules");
-    if (modules.attr("get")("torch.nn").is_none()) { return nullptr; }
+    const nb::object loaded = nb::module_::import_("sys").attr("modules").attr("get");
+    // Of an import that failed torch.nn may be left behind, but not torch.
+    if (loaded("torch").is_none() || loaded("torch.nn").is_none()) { return nullptr; }
     found = new torch_module;
   }
   return found;

@@ -51,6 +51,21 @@ def test_no_library_is_imported():
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.strip() == ""
 
 
+@pytest.mark.parametrize("names", [["torch"], ["jax"], ["torch.nn"], ["torch", "jax"]])
+def test_libraries_that_are_not_all_there(names):
+    """While another thread imports one, and after an import that failed."""
+    program = f"""
+import sys, types, tiletranspose
+for name in {names}: sys.modules[name] = types.ModuleType(name)
+for function in (tiletranspose.flip, tiletranspose.contiguous, tiletranspose.transpose_):
+    try: function(3)
+    except TypeError as error: assert "x is no array" in str(error)
+    else: raise AssertionError
+"""
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
 def test_first_calls_of_several_threads_end():
     """Also where an import, which somebody may have wrapped, lets another thread run."""
     program = """

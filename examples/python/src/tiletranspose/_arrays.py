@@ -30,11 +30,10 @@ class Memory(NamedTuple):
 
 def library_of(x: Any) -> str:
     """``torch``, ``jax``, ``cupy``, ``numba``, or an empty name for all others."""
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(x, torch.Tensor):
+    # What another thread is just importing has no types yet, and so no arrays.
+    if isinstance(x, getattr(sys.modules.get("torch"), "Tensor", ())):
         return "torch"
-    jax = sys.modules.get("jax")
-    if jax is not None and isinstance(x, jax.Array):
+    if isinstance(x, getattr(sys.modules.get("jax"), "Array", ())):
         return "jax"
     root = type(x).__module__.partition(".")[0]
     return {"cupy": "cupy", "numba": "numba", "numba_cuda": "numba"}.get(root, "")
