@@ -6,6 +6,7 @@
 import conftest
 import numpy as np
 import pytest
+import tiletranspose
 from tiletranspose import _core, _requests
 
 
@@ -50,6 +51,16 @@ def test_axes_are_integers():
     assert _core.complete_order(2, None, None, np.array(1)) == ([0, 1], [1])
     assert _core.complete_order(2, None, None, np.array([0, 1])) == ([0, 1], [0, 1])
     assert _core.complete_order(2, None, None, np.array([1])) == ([0, 1], [1])
+
+
+def test_axes_are_named():
+    """None is neither the order that they have nor, as numpy.transpose takes it, the reversed one."""
+    x = np.zeros((2, 3))
+    for function in (tiletranspose.permute, lambda x, axes: tiletranspose.permute_into(x, x, axes)):
+        with pytest.raises(TypeError, match="takes all axes in their new order, not None"):
+            function(x, None)
+    with pytest.raises(TypeError, match="not None"):
+        tiletranspose.explain(tiletranspose.permute, x, None)
 
 
 def test_quarters_are_integers():

@@ -278,7 +278,7 @@ def refuses(sentence, function, *arguments, **keywords):
         "for axes in ((0, 1), (1, 0), [-1, -2], [1, -2]): assert torch.equal(permute(x, axes), x.permute(axes)), axes\n"
         "flip = torch.compile(lambda x, axes: tiletranspose.torch.flip(x, axes), fullgraph=True, backend='eager')\n"
         "for axes in ((0, 1), (1, 0), (-1, -2), (-1,), -2): assert torch.equal(flip(x, axes), x.flip(axes)), axes\n"
-        "for axes in ((0, 0), (0, 2)):\n"
+        "for axes in ((0, 0), (0, 2), None):\n"
         "  try: permute(x, axes)\n"
         "  except Exception as e: assert 'tiletranspose: ' in str(e), str(e)\n"
         "  else: raise AssertionError('not refused')",

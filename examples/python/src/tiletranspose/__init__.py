@@ -49,12 +49,14 @@ def permute(x: ArrayT, axes: Sequence[int], *, out: Optional[ArrayT] = None) -> 
     :param out: an array for the result, of its shape and dtype and any strides, that shares no memory with ``x``
     :returns: the new array, or ``out``
     """
+    if axes is None:
+        raise TypeError(_requests.no_axes)
     return _reorder(x, axes, None, (), out)
 
 
 def permute_into(out: ArrayT, x: ArrayT, axes: Sequence[int]) -> ArrayT:
     """Permutes the axes of ``x`` into ``out``: ``permute(x, axes, out=out)``."""
-    return _reorder(x, axes, None, (), out)
+    return permute(x, axes, out=out)
 
 
 def transpose(x: ArrayT, axis0: int = -2, axis1: int = -1, *, out: Optional[ArrayT] = None) -> ArrayT:

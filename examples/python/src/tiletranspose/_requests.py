@@ -13,7 +13,12 @@ from typing import Any, List, Optional, Sequence, Tuple
 Request = Tuple[Any, Any, Any]
 
 
+no_axes = "tiletranspose: permute takes all axes in their new order, not None"
+
+
 def permute(axes: Sequence[int]) -> Request:
+    if axes is None:
+        raise TypeError(no_axes)
     return axes, None, ()
 
 

@@ -240,12 +240,14 @@ def _reorder(x: Tensor, axes: Any, swapped: Any, flipped: Any, out: Optional[Ten
 
 def permute(x: Tensor, axes: Sequence[int], *, out: Optional[Tensor] = None) -> Tensor:
     """As ``tiletranspose.permute``."""
+    if axes is None:
+        raise TypeError(_requests.no_axes)
     return _reorder(x, axes, None, (), out)
 
 
 def permute_into(out: Tensor, x: Tensor, axes: Sequence[int]) -> Tensor:
     """As ``tiletranspose.permute_into``."""
-    return _reorder(x, axes, None, (), out)
+    return permute(x, axes, out=out)
 
 
 def transpose(x: Tensor, axis0: int = -2, axis1: int = -1, *, out: Optional[Tensor] = None) -> Tensor:
