@@ -12,10 +12,11 @@
 ///     status = tt::permute(planes, pixels, {0, 3, 1, 2}, stream);   // arrays of any rank
 ///     status = tt::copy(right, left, stream);                       // right(i, j, k) == left(i, j, k)
 ///
-/// Any layout with strides will do (layout_right, layout_left, layout_stride, those of your own that start anywhere in their
-/// memory or run backwards); input and output need not have the same. `transpose` and `reorient` ask that elements follow
-/// each other without a gap along rows or along columns. A layout only says in which order elements lie in memory, so that `transpose` from a layout_left matrix into a
-/// layout_right one moves rows as they are. What transpose.cuh and permute.cuh say at their tops holds here too.
+/// Any layout with strides will do (layout_right, layout_left, layout_stride, those of your own that start anywhere in
+/// their memory or run backwards); input and output need not have the same. `transpose` and `reorient` ask that elements
+/// follow each other without a gap along rows or along columns. A layout only says in which order elements lie in memory,
+/// so that `transpose` from a layout_left matrix into a layout_right one moves rows as they are. What transpose.cuh and
+/// permute.cuh say at their tops holds here too.
 
 #pragma once
 
