@@ -22,7 +22,7 @@ template <class Group, class T>
 TILETRANSPOSE_FUNCTION void stage_array(Group group, unsigned char* shared, const T* in,
                                         unsigned count) {
   using accesses = element_accesses<T>;
-  const auto* const from = as_bytes(in);
+  const auto* const from = detail::as_bytes(in);
   for (unsigned at = group.thread_rank(); at < count * accesses::parts; at += group.size()) {
     store_shared(shared + at * accesses::bytes,
                  load_global<typename accesses::word>(from + at * accesses::bytes));
@@ -33,7 +33,7 @@ template <class Group, class T>
 TILETRANSPOSE_FUNCTION void unstage_reversed(Group group, T* out, const unsigned char* shared,
                                              unsigned count) {
   using accesses = element_accesses<T>;
-  auto* const to = as_bytes(out);
+  auto* const to = detail::as_bytes(out);
   for (unsigned at = group.thread_rank(); at < count * accesses::parts; at += group.size()) {
     const unsigned mirrored =
         (count - 1 - at / accesses::parts) * accesses::parts + at % accesses::parts;
@@ -81,6 +81,7 @@ class block_reverse {
   TILETRANSPOSE_FUNCTION void load(Group group, const T* in, unsigned count = Size,
                                    detail::access_site caller = detail::access_site::at()) const {
     const detail::call_scope here(caller);
+    check_count(count);
     detail::stage_array(group, shared_, in, count);
   }
 
@@ -89,10 +90,17 @@ class block_reverse {
   TILETRANSPOSE_FUNCTION void store(Group group, T* out, unsigned count = Size,
                                     detail::access_site caller = detail::access_site::at()) const {
     const detail::call_scope here(caller);
+    check_count(count);
     detail::unstage_reversed(group, out, shared_, count);
   }
 
  private:
+  TILETRANSPOSE_FUNCTION static void check_count(unsigned count) {
+    TILETRANSPOSE_TELL_MACHINE(
+        check_array(count > Size ? count - 1 : 0, Size, detail::access_site::at()));
+    (void)count;
+  }
+
   unsigned char* shared_;
 };
 

@@ -109,14 +109,14 @@ class block_transpose {
   TILETRANSPOSE_FUNCTION void load(Group group, matrix_view<Element> in, size_type row0,
                                    size_type col0,
                                    detail::access_site caller = detail::access_site::at()) const {
-    load_tile(group, tile_, in, row0, col0, caller);
+    tt::load_tile(group, tile_, in, row0, col0, caller);
   }
 
   /// out(row0 + j, col0 + i) == tile(i, j). The caller owes group.sync() before the next `load`.
   template <class Group>
   TILETRANSPOSE_FUNCTION void store(Group group, matrix_view<T> out, size_type row0, size_type col0,
                                     detail::access_site caller = detail::access_site::at()) const {
-    store_tile_transposed(group, out, row0, col0, tile_, caller);
+    tt::store_tile_transposed(group, out, row0, col0, tile_, caller);
   }
 
   /// The tile's row of item k of a thread, in every function that takes items.
@@ -194,6 +194,7 @@ class block_transpose {
   TILETRANSPOSE_FUNCTION static void for_each_item(Group group, matrix_view<Element> matrix,
                                                    size_type row0, size_type col0, Visit visit) {
     check_group(group);
+    detail::check_start(matrix, row0, col0);
     const unsigned rank = group.thread_rank();
     const unsigned rows = detail::part_inside(matrix.rows, row0, TileDim);
     const unsigned cols = detail::part_inside(matrix.cols, col0, TileDim);

@@ -120,7 +120,7 @@ bool describe_boxes(matrix_view<Element> matrix, box_descriptor& descriptor) {
 /// \return cudaErrorInvalidValue for null pointers and a stride smaller than a row
 template <class Tile, class Element>
 [[nodiscard]] cudaError_t make_bulk_view(bulk_view<Tile, Element>* view,
-                                         matrix_view<Element> matrix) {
+                                         decltype(bulk_view<Tile, Element>::matrix) matrix) {
   if (view == nullptr || (matrix.data == nullptr && matrix.rows > 0 && matrix.cols > 0) ||
       (matrix.rows > 0 && matrix.stride < matrix.cols)) {
     return cudaErrorInvalidValue;

@@ -86,6 +86,10 @@ struct emulator_options {
   emulator_options& knows(emulated_buffer<T>& buffer) {
     return knows(buffer.data(), buffer.size());
   }
+  template <class T>
+  emulator_options& knows(const emulated_buffer<T>& buffer) {
+    return knows(buffer.data(), buffer.size());
+  }
 };
 
 /// The block that an emulated thread is in: a group, and what CUDA's built-in variables say. A handle.
@@ -107,7 +111,8 @@ class emulated_block {
   /// The block's shared memory: the `smem_bytes` of the launch, aligned to 1024.
   unsigned char* shared() const { return thread_->run().shared(); }
   std::size_t shared_bytes() const { return thread_->run().shared_bytes(); }
-  /// The same as an object, as `__shared__ Storage` would be.
+  /// The same as an object, as `__shared__ Storage` would be. All calls name the same memory: make one struct of several
+  /// variables.
   template <class Storage>
   Storage& shared_as() const {
     if (sizeof(Storage) > shared_bytes()) {
@@ -123,19 +128,27 @@ class emulated_block {
 /// Runs body(emulated_block, args...) for every thread of a launch, on the CPU.
 ///
 /// \param options     how, and what memory exists
-/// \param grid        blocks; a number or anything with x, y and z
+/// \param grid        blocks, as many as a GPU can be given; a number or anything with x, y and z
 /// \param block       threads of a block, 1 to 1024; likewise
-/// \param smem_bytes  shared memory of a block; filled with the byte 0xa5 before each
+/// \param smem_bytes  shared memory of a block, up to 227 KB; filled with the byte 0xa5 before each
 /// \param body        called at the same time by as many threads as it has, or seems to be; changes nothing
 ///                    of itself. What it throws ends the launch and is thrown on.
-/// \param args        handed to every thread; a `matrix_view` among them is checked: no access may leave its
-///                    rows, nor store where its element type is const
+/// \param args        handed to every thread; a `matrix_view` or `bulk_view` among them is checked: no access may leave
+///                    its rows, nor store where its element type is const
 /// \returns what was done, counted and found
+/// \throws std::invalid_argument where no GPU has such a grid, such blocks or so much shared memory
 template <class Body, class... Args>
 emulation_report emulate(const emulator_options& options, emulated_dim grid, emulated_dim block,
                          std::size_t smem_bytes, const Body& body, const Args&... args) {
-  if (block.count() < 1 || block.count() > 1024) {
-    throw std::invalid_argument("tt: a block has 1 to 1024 threads");
+  if (block.count() < 1 || block.count() > 1024 || block.z > 64) {
+    throw std::invalid_argument("tt: a block has 1 to 1024 threads, at most 64 of them along z");
+  }
+  if (grid.count() < 1 || grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535) {
+    throw std::invalid_argument(
+        "tt: a grid has 1 to 2^31 - 1 blocks along x and 1 to 65535 along y and z");
+  }
+  if (smem_bytes > 227 * 1024) {
+    throw std::invalid_argument("tt: a block has at most 227 KB of shared memory");
   }
   if (options.bank_width != 4 && options.bank_width != 8) {
     throw std::invalid_argument("tt: BankWidth must be 4 or 8 bytes");

@@ -179,6 +179,20 @@ class smem_tile {
   }
 };
 
+namespace detail {
+
+/// An index in brackets, which have no room for the place of their use.
+struct placed_index {
+  unsigned value;
+  access_site site;
+
+  template <class Index>
+  TILETRANSPOSE_FUNCTION placed_index(const Index& index, access_site here = access_site::at())
+      : value(static_cast<unsigned>(index)), site(here) {}
+};
+
+}  // namespace detail
+
 /// `Count` tiles of one kind, such as the stages of a pipeline: `tiles[i]` is tile i.
 template <class Tile, int Count, size_type PitchBytes = sizeof(typename Tile::storage)>
 class tile_array {
@@ -187,9 +201,11 @@ class tile_array {
 
   TILETRANSPOSE_FUNCTION explicit tile_array(unsigned char* memory) : memory_(memory) {}
 
-  /// Precondition: i < Count.
-  TILETRANSPOSE_FUNCTION Tile operator[](unsigned i) const {
-    return Tile(*reinterpret_cast<typename Tile::storage*>(memory_ + i * unsigned{PitchBytes}));
+  /// Precondition: i < Count, which the emulator checks.
+  TILETRANSPOSE_FUNCTION Tile operator[](detail::placed_index i) const {
+    TILETRANSPOSE_TELL_MACHINE(check_array(i.value, Count, i.site));
+    return Tile(
+        *reinterpret_cast<typename Tile::storage*>(memory_ + i.value * unsigned{PitchBytes}));
   }
 
  private:

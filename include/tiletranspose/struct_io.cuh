@@ -160,7 +160,7 @@ TILETRANSPOSE_FUNCTION void load_structs(Group group, T (&items)[N], const T* st
 template <class Group, class T>
 TILETRANSPOSE_FUNCTION void load_structs(Group group, T& item, const T* structs, size_type count,
                                          detail::access_site caller = detail::access_site::at()) {
-  load_structs(group, reinterpret_cast<T(&)[1]>(item), structs, count, caller);
+  tt::load_structs(group, reinterpret_cast<T(&)[1]>(item), structs, count, caller);
 }
 
 /// Stores N consecutive structures per thread, coalesced; parameters as for `load_structs`.
@@ -192,7 +192,7 @@ TILETRANSPOSE_FUNCTION void store_structs(Group group, T* structs, size_type cou
 template <class Group, class T>
 TILETRANSPOSE_FUNCTION void store_structs(Group group, T* structs, size_type count, const T& item,
                                           detail::access_site caller = detail::access_site::at()) {
-  store_structs(group, structs, count, reinterpret_cast<const T(&)[1]>(item), caller);
+  tt::store_structs(group, structs, count, reinterpret_cast<const T(&)[1]>(item), caller);
 }
 
 TILETRANSPOSE_NAMESPACE_END

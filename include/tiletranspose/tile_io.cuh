@@ -36,6 +36,18 @@ TILETRANSPOSE_FUNCTION unsigned part_inside(size_type extent, size_type first, u
   return left < most ? static_cast<unsigned>(left) : most;
 }
 
+/// Tells the emulator of tiles that start in front of the first row or column: such numbers are the largest there are, and
+/// the whole tile lies behind the matrix.
+template <class T>
+TILETRANSPOSE_FUNCTION void check_start(const matrix_view<T>& matrix, size_type row0,
+                                        size_type col0) {
+  if ((row0 | col0) > ~size_type{0} / 2) {
+    TILETRANSPOSE_TELL_MACHINE(
+        check_matrix(row0, col0, matrix.rows, matrix.cols, access_site::at()));
+  }
+  (void)matrix;
+}
+
 template <class T>
 TILETRANSPOSE_FUNCTION unsigned char* as_bytes(T* data) {
   return reinterpret_cast<unsigned char*>(data);
@@ -62,10 +74,11 @@ template <int Rows, int Cols, int Bytes, class Group, class T, class Visit>
 TILETRANSPOSE_FUNCTION void for_each_access(Group group, matrix_view<T> matrix, size_type row0,
                                             size_type col0, Visit visit) {
   constexpr unsigned row_accesses = Cols * sizeof(T) / Bytes;
+  detail::check_start(matrix, row0, col0);
   const unsigned rows = part_inside(matrix.rows, row0, Rows);
   const unsigned cols = part_inside(matrix.cols, col0, Cols);
   // Counted in bytes: an access may start inside of an element.
-  auto* const origin = as_bytes(matrix.data + row0 * matrix.stride + col0);
+  auto* const origin = detail::as_bytes(matrix.data + row0 * matrix.stride + col0);
   const size_type stride_bytes = matrix.stride * sizeof(T);
   const auto address = [=](unsigned row, unsigned at) {
     return origin + at * Bytes + row * stride_bytes;
@@ -154,7 +167,7 @@ TILETRANSPOSE_FUNCTION void load_tile(Group group, shared_tile<T, Layout> tile,
                                       const typename shared_tile<T, Layout>::element& fill,
                                       detail::access_site caller = detail::access_site::at()) {
   const detail::call_scope here(caller);
-  load_tile(group, tile, in, row0, col0);
+  tt::load_tile(group, tile, in, row0, col0);
   detail::fill_outside(group, tile, in, row0, col0, fill);
 }
 

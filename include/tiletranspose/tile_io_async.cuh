@@ -71,7 +71,7 @@ TILETRANSPOSE_FUNCTION void for_each_access_left(Group group, shared_tile<T, Lay
     const unsigned rows = part_inside(matrix.rows, row0, Layout::rows);
     const unsigned end = cols * accesses::parts;
     const unsigned first = end / wide_accesses * wide_accesses;
-    auto* const origin = as_bytes(matrix.data + row0 * matrix.stride + col0);
+    auto* const origin = detail::as_bytes(matrix.data + row0 * matrix.stride + col0);
     const size_type stride_bytes = matrix.stride * sizeof(T);
     for_each_cell<Layout::rows, static_cast<int>(wide_accesses) - 1>(
         group, [&](unsigned row, unsigned left) {
@@ -123,7 +123,7 @@ TILETRANSPOSE_FUNCTION void load_tile_async(
   [[maybe_unused]] constexpr int narrow = detail::element_accesses<T>::bytes;
   [[maybe_unused]] constexpr int wide = detail::row_access<Layout>::bytes;
   if constexpr (!detail::copies_async) {
-    load_tile(group, tile, in, row0, col0);
+    tt::load_tile(group, tile, in, row0, col0);
   } else if constexpr (wide > narrow && wide >= 4) {
     if (detail::rows_aligned<wide>(in, row0, col0)) {
       detail::copy_tile_async<wide>(group, tile, in, row0, col0);
@@ -147,7 +147,7 @@ TILETRANSPOSE_FUNCTION void load_tile_async(
     size_type col0, const typename shared_tile<T, Layout>::element& fill,
     detail::access_site caller = detail::access_site::at()) {
   const detail::call_scope here(caller);
-  load_tile_async(group, tile, in, row0, col0);
+  tt::load_tile_async(group, tile, in, row0, col0);
   detail::fill_outside(group, tile, in, row0, col0, fill);
 }
 

@@ -58,7 +58,7 @@ template <class T, class Layout, class Element>
 TILETRANSPOSE_FUNCTION matrix_box box_of(shared_tile<T, Layout> tile, matrix_view<Element> matrix,
                                          size_type row0, size_type col0) {
   auto* const first = const_cast<T*>(matrix.data + row0 * matrix.stride + col0);
-  return {tile.address(0, 0), as_bytes(first), matrix.stride * sizeof(T), Layout::rows,
+  return {tile.address(0, 0), detail::as_bytes(first), matrix.stride * sizeof(T), Layout::rows,
           Layout::cols * sizeof(T)};
 }
 
@@ -78,7 +78,7 @@ TILETRANSPOSE_FUNCTION unsigned load_tile_box(Group group, shared_tile<T, Layout
       return Layout::rows * Layout::cols * sizeof(T);
     }
   }
-  load_tile_async(group, tile, in.matrix, row0, col0);
+  tt::load_tile_async(group, tile, in.matrix, row0, col0);
   return 0;
 }
 
@@ -112,7 +112,7 @@ TILETRANSPOSE_FUNCTION void store_tile_bulk(
       return;
     }
   }
-  store_tile(group, out.matrix, row0, col0, tile);
+  tt::store_tile(group, out.matrix, row0, col0, tile);
 }
 
 /// Makes what this thread stored to shared memory visible to the bulk engine, once the group has synchronised.

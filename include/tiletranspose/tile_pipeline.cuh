@@ -63,8 +63,9 @@ struct pipeline_storage<Stages, copy_engine::bulk> {
 ///     wait()      the stage to read next, once what this thread loaded has arrived
 ///     release()   ends the reading of that stage
 ///
-/// Preconditions: at most Stages stages are committed and not yet released; between a thread's release() of a
-/// stage and the next acquire() of it by another lies a group.sync().
+/// Preconditions: at most Stages stages are committed and not yet released; a stage is committed before it is waited for
+/// and released; load() takes the constructor's group, or one with the same first thread; between a thread's release() of a
+/// stage and the next acquire() of it by another lies a group.sync(). The emulator reports who breaks them.
 /// Barriers: group.sync() after the constructor and before the first commit(); after wait() and before a tile
 /// of the stage is read; between release() and acquire() as above. No call contains one.
 /// Shared memory: sizeof(storage), 8 bytes a stage for the bulk engine, else 1 byte.
@@ -82,7 +83,8 @@ class tile_pipeline {
 
   using storage = detail::pipeline_storage<Stages, Engine>;
 
-  /// Precondition: nothing else uses `memory` while the pipeline does.
+  /// Precondition: nothing else uses `memory` while the pipeline does; with the bulk engine nothing does until the
+  /// block ends, not even another pipeline, because barriers can be made only once in the same place.
   template <class Group>
   TILETRANSPOSE_FUNCTION tile_pipeline(Group group, storage& memory,
                                        detail::access_site caller = detail::access_site::at())
@@ -107,9 +109,9 @@ class tile_pipeline {
                                    detail::access_site caller = detail::access_site::at()) {
     const detail::call_scope here(caller);
     if constexpr (Engine == copy_engine::threads) {
-      load_tile(group, tile, in, row0, col0);
+      tt::load_tile(group, tile, in, row0, col0);
     } else {
-      load_tile_async(group, tile, in, row0, col0);
+      tt::load_tile_async(group, tile, in, row0, col0);
     }
   }
 
@@ -142,7 +144,9 @@ class tile_pipeline {
     detail::fill_outside(group, tile, detail::matrix_of(in), row0, col0, fill);
   }
 
-  TILETRANSPOSE_FUNCTION void commit() {
+  TILETRANSPOSE_FUNCTION void commit(detail::access_site caller = detail::access_site::at()) {
+    const detail::call_scope here(caller);
+    check_stages(nullptr);
     if constexpr (by_bulk) {
       if (starts_copies_) { detail::arrive_expecting(&memory_->stage[filling_], expected_); }
       expected_ = 0;
@@ -152,7 +156,10 @@ class tile_pipeline {
     ++under_way_;
   }
 
-  TILETRANSPOSE_FUNCTION unsigned wait() const {
+  TILETRANSPOSE_FUNCTION unsigned wait(
+      detail::access_site caller = detail::access_site::at()) const {
+    const detail::call_scope here(caller);
+    if constexpr (!by_bulk) { check_stages(" waits at "); }  // else its barrier says so
     if constexpr (Engine != copy_engine::threads) {
       // An instruction knows how many groups may stay under way: one of these, and it is the same for all threads.
       TILETRANSPOSE_UNROLL
@@ -164,7 +171,9 @@ class tile_pipeline {
     return reading_;
   }
 
-  TILETRANSPOSE_FUNCTION void release() {
+  TILETRANSPOSE_FUNCTION void release(detail::access_site caller = detail::access_site::at()) {
+    const detail::call_scope here(caller);
+    check_stages(" releases at ");
     // What threads wrote to the stage themselves comes before what the engine will write there.
     if constexpr (by_bulk) { detail::fence_for_bulk(); }
     reading_ = next(reading_);
@@ -173,6 +182,11 @@ class tile_pipeline {
   }
 
  private:
+  TILETRANSPOSE_FUNCTION void check_stages(const char* takes) const {
+    TILETRANSPOSE_TELL_MACHINE(
+        check_stages(static_cast<int>(under_way_), Stages, takes, detail::access_site::at()));
+    (void)takes;
+  }
   TILETRANSPOSE_FUNCTION static unsigned next(unsigned stage) {
     return stage + 1 == Stages ? 0 : stage + 1;
   }

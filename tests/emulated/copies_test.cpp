@@ -11,6 +11,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -488,4 +489,117 @@ TEST_CASE("a box is where the bulk engine can take it, and inside of known memor
   };
   CHECK(find(run({m.out.data() + 1, 40, 32, 32}), fault_kind::misaligned) != nullptr);
   CHECK(found_only(run({m.out.data(), 40, 32, 32}), fault_kind::outside_global));  // const
+}
+
+// What becomes of a pipeline's stages. ------------------------------------------------------------------------------
+
+namespace {
+
+// Calls `body(pipeline, load)`, where load() starts to fill the stage to be filled, by 64 threads.
+template <tt::copy_engine Engine, class Body>
+tt::emulation_report with_pipeline(matrices& m, Body body) {
+  using pipeline_type = tt::tile_pipeline<2, Engine>;
+  const tt::smem_layout smem{tt::smem_tiles<packed_tile, 2>().aligned<128>(),
+                             tt::smem_array<typename pipeline_type::storage, 1>()};
+  return tt::emulate(
+      in_mode(), 1, 64, smem.bytes(),
+      [&](tt::emulated_block b, const tt::bulk_view<packed_tile>& in) {
+        const auto [tiles, storage] = smem.carve(b.shared());
+        pipeline_type pipeline(b, *storage);
+        b.sync();
+        body(b, pipeline, *storage, [&, &tiles = tiles](pipeline_type& fills) {
+          fills.load(b, tiles[fills.acquire()], in, 0, 0);
+        });
+      },
+      tt::bulk_view<packed_tile>{m.from(), {}, true});
+}
+
+template <tt::copy_engine Engine>
+void check_stage_order() {
+  matrices m;
+  int line = 0;
+  const auto check = [&](const tt::emulation_report& report, const char* says) {
+    INFO(static_cast<int>(Engine) << ' ' << says << '\n' << report.table());
+    const tt::emulation_fault* fault = find(report, fault_kind::stage_order);
+    REQUIRE(fault != nullptr);
+    CHECK(fault->count == 64);
+    CHECK(fault->first.site == "copies_test.cpp:" + std::to_string(line));
+    CHECK(fault->what.find(says) != std::string::npos);
+  };
+  const auto fill_all = [](auto b, auto& pipeline, auto&, auto load) {
+    for (int round = 0; round < 3; ++round) {
+      for (int stage = 0; stage < 2; ++stage) {
+        load(pipeline);
+        pipeline.commit();
+      }
+      for (int stage = 0; stage < 2; ++stage) {
+        pipeline.wait();
+        pipeline.release();
+      }
+      b.sync();
+    }
+  };
+  CHECK(with_pipeline<Engine>(m, fill_all).clean());
+  check(with_pipeline<Engine>(m,
+                              [&](auto b, auto& pipeline, auto&, auto load) {
+                                for (int stage = 0; stage < 2; ++stage) {
+                                  load(pipeline);
+                                  pipeline.commit();
+                                }
+                                if (b.thread_rank() == 0) { line = __LINE__ + 1; }
+                                pipeline.commit();
+                              }),
+        " a stage of a pipeline of which all 2 are committed and not released");
+  check(with_pipeline<Engine>(m,
+                              [&](auto b, auto& pipeline, auto&, auto) {
+                                if (b.thread_rank() == 0) { line = __LINE__ + 1; }
+                                pipeline.release();
+                              }),
+        " a stage of a pipeline of which none is committed");
+  const tt::emulation_report waits =
+      with_pipeline<Engine>(m, [&](auto b, auto& pipeline, auto&, auto load) {
+        load(pipeline);
+        if (b.thread_rank() == 0) { line = __LINE__ + 1; }
+        pipeline.wait();
+      });
+  if (Engine != tt::copy_engine::bulk) {
+    check(waits, " a stage of a pipeline of which none is committed");
+  } else {
+    INFO(waits.table());
+    REQUIRE(found_only(waits, fault_kind::missed_barrier));
+    CHECK(waits.faults[0].first.site == "copies_test.cpp:" + std::to_string(line));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("stages are committed, waited for and released in turn") {
+  check_stage_order<tt::copy_engine::threads>();
+  check_stage_order<tt::copy_engine::cp_async>();
+  check_stage_order<tt::copy_engine::bulk>();
+}
+
+TEST_CASE("barriers of the bulk engine are made once in a block") {
+  matrices m;
+  int line = 0;
+  const auto make_two = [&](auto b, auto& pipeline, auto& storage, auto load) {
+    load(pipeline);
+    pipeline.commit();
+    pipeline.wait();
+    pipeline.release();
+    b.sync();
+    if (b.thread_rank() == 0) { line = __LINE__ + 1; }
+    std::remove_reference_t<decltype(pipeline)> other(b, storage);
+    b.sync();
+    load(other);
+    other.commit();
+    other.wait();
+  };
+  CHECK(with_pipeline<tt::copy_engine::cp_async>(m, make_two).clean());
+  const tt::emulation_report report = with_pipeline<tt::copy_engine::bulk>(m, make_two);
+  INFO(report.table());
+  REQUIRE(report.faults.size() == 1);  // and nothing of what may come of it
+  CHECK(report.faults[0].kind == fault_kind::stage_order);
+  CHECK(report.faults[0].count == 2);
+  CHECK(report.faults[0].first.site == "copies_test.cpp:" + std::to_string(line));
 }

@@ -7,13 +7,16 @@
 #include <tiletranspose/block_reverse.cuh>
 #include <tiletranspose/block_transpose.cuh>
 #include <tiletranspose/emulator.cuh>
+#include <tiletranspose/smem.cuh>
 #include <tiletranspose/struct_io.cuh>
 #include <tiletranspose/tile_pipeline.cuh>
 #include <tiletranspose/warp_exchange.cuh>
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
+#include <stdexcept>
 #include <string>
+#include <type_traits>
 
 namespace {
 
@@ -270,4 +273,169 @@ TEST_CASE("an element that a dense matrix does not have is named, though its add
     }
   }
   CHECK(find(run(8, 0, false), fault_kind::outside_matrix) != nullptr);
+}
+
+TEST_CASE("a tile that starts in front of its matrix is named") {
+  tt::emulated_buffer<float> memory(64 * 64);
+  const tt::matrix_view<float> matrix{memory.data(), 64, 64, 64};
+  int line = 0;
+  const auto run = [&](std::size_t row, std::size_t col, int which) {
+    return tt::emulate(1, 256, sizeof(tile_type::storage), [&](tt::emulated_block b) {
+      const tt::static_block<256> block;
+      const tile_type tile(b.shared_as<tile_type::storage>());
+      float items[4] = {};
+      switch (which) {
+        case 0:
+          line = __LINE__ + 1;
+          tt::load_tile(block, tile, matrix, row, col, 0.0f);
+          break;
+        case 1:
+          line = __LINE__ + 1;
+          tt::load_tile_async(block, tile, matrix, row, col, 0.0f);
+          break;
+        case 2:
+          line = __LINE__ + 1;
+          tt::store_tile(block, matrix, row, col, tile);
+          break;
+        case 3:
+          line = __LINE__ + 1;
+          tt::store_tile_transposed(block, matrix, row, col, tile);
+          break;
+        default:
+          line = __LINE__ + 1;
+          tt::block_transpose<float, 32, 8>::load(block, items, matrix, row, col);
+          break;
+      }
+    });
+  };
+  const auto minus_one = ~std::size_t{0};
+  for (int which = 0; which < 5; ++which) {
+    CHECK(run(64, 96, which).clean());  // behind the matrix
+    for (const bool above : {false, true}) {
+      const tt::emulation_report report = run(above ? minus_one : 0, above ? 0 : minus_one, which);
+      INFO(which << '\n' << report.table());
+      REQUIRE(report.faults.size() == 1);
+      CHECK(report.faults[0].kind == fault_kind::outside_matrix);
+      CHECK(report.faults[0].first.site == here(line));
+      CHECK(report.faults[0].what.find(above ? "element (-1, 0) of a matrix of 64 x 64"
+                                             : "element (0, -1) of a matrix of 64 x 64") !=
+            std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a tile that its array does not have is named, though other memory is there") {
+  using smem_type = tt::smem_layout<tt::smem_tiles<tile_type, 2>, tt::smem_array<float, 2048>>;
+  int line = 0;
+  const auto run = [&](auto index) {
+    return tt::emulate(1, 32, smem_type().bytes(), [&](tt::emulated_block b) {
+      const auto [tiles, others] = smem_type().carve(b.shared());
+      static_cast<void>(others);
+      line = __LINE__ + 1;
+      tiles[index].set(0, static_cast<int>(b.thread_rank()), 1.0f);
+    });
+  };
+  CHECK(run(1).clean());
+  CHECK(run(std::size_t{0}).clean());
+  CHECK(run(std::integral_constant<int, 1>()).clean());
+  const tt::emulation_report report = run(2u);
+  INFO(report.table());
+  REQUIRE(report.faults.size() == 1);
+  CHECK(report.faults[0].kind == fault_kind::outside_array);
+  CHECK(report.faults[0].count == 32);
+  CHECK(report.faults[0].first.site == here(line));
+  CHECK(report.faults[0].what.find("element 2 of an array of 2") != std::string::npos);
+}
+
+TEST_CASE("more elements than a block_reverse holds are reported, though other memory is there") {
+  using reverse_type = tt::block_reverse<float, 100>;
+  tt::emulated_buffer<float> in(200);
+  tt::emulated_buffer<float> out(200);
+  int line = 0;
+  const auto run = [&](unsigned count) {
+    return tt::emulate(1, 32, 1024, [&](tt::emulated_block b) {
+      const reverse_type reverser(b.shared_as<reverse_type::storage>());
+      line = __LINE__ + 1;
+      reverser.load(b, in.data(), count);
+      b.sync();
+      reverser.store(b, out.data(), count);
+    });
+  };
+  CHECK(run(0).clean());
+  CHECK(run(100).clean());
+  const tt::emulation_report report = run(101);
+  INFO(report.table());
+  REQUIRE(report.faults.size() == 2);
+  CHECK(report.faults[0].kind == fault_kind::outside_array);
+  CHECK(report.faults[0].first.site == here(line));
+  CHECK(report.faults[1].first.site == here(line + 2));
+  CHECK(report.faults[0].what.find("element 100 of an array of 100") != std::string::npos);
+}
+
+TEST_CASE("shuffles put no access of memory in front of another") {
+  const auto run = [](bool waits) {
+    return tt::emulate(1, 64, 64 * sizeof(float), [&](tt::emulated_block b) {
+      const tt::shared_array<float, 64> shared(reinterpret_cast<float*>(b.shared()));
+      const tt::static_warp warp;
+      float items[4] = {};
+      shared.set(b.thread_rank(), 1.0f);
+      if (waits) { warp.sync(); }
+      tt::warp_transpose(warp, items);
+      (void)shared.get(b.thread_rank() ^ 1);
+      tt::warp_transpose(warp, items);
+      if (waits) { warp.sync(); }
+      shared.set(b.thread_rank() ^ 2, 1.0f);
+    });
+  };
+  CHECK(run(true).clean());
+  const tt::emulation_report report = run(false);
+  INFO(report.table());
+  CHECK(find(report, fault_kind::race) != nullptr);
+  CHECK(report.faults.size() == 2);  // the first store, with the load and with the second store
+}
+
+TEST_CASE("rows that overlap are known memory, from the first to the last element") {
+  tt::emulated_buffer<float> memory(64);
+  const auto run = [&](std::size_t windows, std::size_t step, std::size_t end) {
+    return tt::emulate(
+        1, 1, 0,
+        [&](tt::emulated_block, tt::matrix_view<const float> view) {
+          const tt::matrix_view<const float> all{view.data, 1, 64, 64};
+          for (std::size_t i = 0; i < end; ++i) { (void)all.get(0, i); }
+        },
+        tt::matrix_view<const float>{memory.data(), windows, 16, step});
+  };
+  // Windows of 16 elements, each `step` behind the one before.
+  CHECK(run(10, 1, 25).clean());
+  CHECK(find(run(10, 1, 26), fault_kind::outside_global) != nullptr);
+  CHECK(run(5, 3, 28).clean());
+  CHECK(find(run(5, 3, 29), fault_kind::outside_global) != nullptr);
+}
+
+TEST_CASE("launches that no GPU has are refused") {
+  const auto run = [](tt::emulated_dim grid, tt::emulated_dim block, std::size_t bytes) {
+    return tt::emulate(grid, block, bytes, [](tt::emulated_block) {}).clean();
+  };
+  CHECK(run(tt::emulated_dim(1, 2, 3), tt::emulated_dim(1, 1, 64), 227 * 1024));
+  CHECK_THROWS_AS(run(0, 1, 0), std::invalid_argument);
+  CHECK_THROWS_AS(run(tt::emulated_dim(1, 0), 1, 0), std::invalid_argument);
+  CHECK_THROWS_AS(run(tt::emulated_dim(1, 65536), 1, 0), std::invalid_argument);
+  CHECK_THROWS_AS(run(tt::emulated_dim(1, 1, 65536), 1, 0), std::invalid_argument);
+  CHECK_THROWS_AS(run(0x80000000u, 1, 0), std::invalid_argument);
+  CHECK_THROWS_AS(run(1, tt::emulated_dim(1, 1, 65), 0), std::invalid_argument);
+  CHECK_THROWS_AS(run(1, 1, 227 * 1024 + 1), std::invalid_argument);
+}
+
+TEST_CASE("a buffer that is const may be read and not written") {
+  tt::emulated_buffer<float> buffer(4);
+  const tt::emulated_buffer<float>& constant = buffer;
+  const auto run = [&](bool writes) {
+    return tt::emulate(tt::emulator_options().knows(constant), 1, 1, 0, [&](tt::emulated_block) {
+      const tt::matrix_view<float> view{buffer.data(), 1, 4, 4};
+      if (writes) { view.set(0, 0, 1.0f); }
+      (void)view.get(0, 3);
+    });
+  };
+  CHECK(run(false).clean());
+  CHECK(find(run(true), fault_kind::outside_global) != nullptr);
 }

@@ -10,8 +10,10 @@
 #include <tiletranspose/block_transpose.cuh>
 #include <tiletranspose/detail/tile/tile_kernel.cuh>
 #include <tiletranspose/smem.cuh>
+#include <tiletranspose/struct_io.cuh>
 #include <tiletranspose/tile_io_async.cuh>
 #include <tiletranspose/tile_pipeline.cuh>
+#include <tiletranspose/warp_exchange.cuh>
 
 #include <algorithm>
 #include <catch2/catch_get_random_seed.hpp>
@@ -454,6 +456,73 @@ TEST_CASE("elements that can neither be assigned nor made without values") {
     CHECK(out[to] == in[from]);
     CHECK(out[to + 1] == in[from + 1]);
   }
+}
+
+// An element whose namespace has functions with the names of the library's own, and the same parameters: where a call were
+// found by its arguments' types, the compiler could not choose.
+namespace others {
+
+struct triple {
+  float x, y, z;
+};
+
+template <class T>
+unsigned char* as_bytes(T* data);
+template <class T>
+const unsigned char* as_bytes(const T* data);
+template <class T>
+void store(void* address, const T& value);
+void copy_bytes(void* to, const void* from, std::size_t bytes);
+unsigned address_bits(const void* address);
+template <class Group, class T, class Layout, class Element>
+void load_tile(Group group, tt::shared_tile<T, Layout> tile, tt::matrix_view<Element> in,
+               std::size_t row0, std::size_t col0);
+template <class Group, class T, class Layout, class Element>
+void load_tile_async(Group group, tt::shared_tile<T, Layout> tile, tt::matrix_view<Element> in,
+                     std::size_t row0, std::size_t col0);
+template <class Group, class T, class Layout>
+void store_tile_transposed(Group group, tt::matrix_view<T> out, std::size_t row0, std::size_t col0,
+                           tt::shared_tile<T, Layout> tile);
+template <class Group, class T, int N>
+void warp_striped_to_blocked(Group group, T (&items)[N]);
+template <class Group, class T, int N>
+void warp_blocked_to_striped(Group group, T (&items)[N]);
+
+}  // namespace others
+
+TEST_CASE("functions of an element's own namespace are not called") {
+  check_tiles<others::triple, tt::padded_layout<others::triple, 16, 32, 1>, 64>(way::filled, true);
+  check_tiles<others::triple, tt::padded_layout<others::triple, 16, 32, 0>, 64>(
+      way::in_background_filled, false);
+  check_block_transpose<others::triple, 16, 4>();
+  check_items<others::triple, 16, 8>();
+  check_bulk_store<others::triple>();
+  check_pipeline<others::triple, 2, tt::copy_engine::threads>();
+  check_pipeline<others::triple, 2, tt::copy_engine::bulk>();
+  check_reverse<others::triple>();
+  tt::emulated_buffer<others::triple> in(64);
+  tt::emulated_buffer<others::triple> out(64);
+  fill(in);
+  const tt::emulation_report report = tt::emulate(1, 32, 1024, [&](tt::emulated_block b) {
+    const tt::static_warp warp;
+    const tt::shared_array<others::triple, 64> shared(
+        reinterpret_cast<others::triple*>(b.shared()));
+    others::triple items[2];
+    tt::load_structs(warp, items, static_cast<const others::triple*>(in.data()), 64);
+    tt::warp_exchange<others::triple, 2>::storage storage;
+    const tt::warp_exchange<others::triple, 2> exchange(storage);
+    exchange.blocked_to_striped(warp, items);
+    for (unsigned i = 0; i < 2; ++i) { shared.set(32 * i + b.thread_rank(), items[i]); }
+    exchange.striped_to_blocked(warp, items);
+    tt::store_structs(warp, out.data(), 32, items[0]);
+    tt::store_structs(warp, out.data() + 32, 32, shared.get(32 + b.thread_rank()));
+  });
+  CHECK(report.clean());
+  bool right = true;
+  for (std::size_t i = 0; i < 32; ++i) {
+    right = right && equal(out[i], in[2 * i]) && equal(out[32 + i], in[32 + i]);
+  }
+  CHECK(right);
 }
 
 TEST_CASE("tiles: a walk takes every one once, and jumps between strips") {

@@ -484,6 +484,10 @@ TEST_CASE("tile io: what cannot be described", "[tile_io][quick]") {
   CHECK_FALSE(described({data, std::size_t{1} << 31, 4, 4}));
   CHECK_FALSE(described({data, 1, std::size_t{1} << 31, std::size_t{1} << 31}));
   CHECK_FALSE(described({data, 2, 4, std::size_t{1} << 38}));
+  tt::bulk_view<tile_type> to_read;  // of a matrix that may be written, too
+  CHECK(tt::make_bulk_view(&to_read, matrix{data, 64, 64, 64}) == cudaSuccess);
+  CHECK(to_read.described == has_boxes());
+  CHECK(tt::make_bulk_view(&to_read, {data, 64, 64, 64}) == cudaSuccess);
   CHECK(tt::make_bulk_view(&view, matrix{nullptr, 64, 64, 64}) == cudaErrorInvalidValue);
   CHECK(tt::make_bulk_view(&view, matrix{data, 1, 64, 63}) == cudaErrorInvalidValue);
   CHECK(tt::make_bulk_view(&view, matrix{data, 64, 64, 63}) == cudaErrorInvalidValue);

@@ -86,8 +86,9 @@ inline void emulated_thread::check_matrix(unsigned long long row, unsigned long 
                                           access_site site) {
   if (row < rows && col < cols) { return; }
   run_.add_fault(fault_kind::outside_matrix, rank_, site, " asks at ",
-                 " for element (" + std::to_string(row) + ", " + std::to_string(col) +
-                     ") of a matrix of " + std::to_string(rows) + " x " + std::to_string(cols));
+                 " for element (" + std::to_string(static_cast<long long>(row)) + ", " +
+                     std::to_string(static_cast<long long>(col)) + ") of a matrix of " +
+                     std::to_string(rows) + " x " + std::to_string(cols));
 }
 
 inline void emulated_thread::check_array(unsigned long long index, unsigned long long length,
@@ -123,6 +124,18 @@ inline void emulated_thread::check_size(unsigned size, unsigned wanted, access_s
   run_.add_fault(fault_kind::group_size, rank_, site, " calls at ",
                  " with a group of " + std::to_string(size) + " threads what takes groups of " +
                      std::to_string(wanted));
+}
+
+inline void emulated_thread::check_stages(int count, int stages, const char* takes,
+                                          access_site site) {
+  if (takes != nullptr && count <= 0) {
+    run_.add_fault(fault_kind::stage_order, rank_, site, takes,
+                   " a stage of a pipeline of which none is committed");
+  } else if (takes == nullptr && count >= stages) {
+    run_.add_fault(fault_kind::stage_order, rank_, site, " commits at ",
+                   " a stage of a pipeline of which all " + std::to_string(stages) +
+                       " are committed and not released");
+  }
 }
 
 }  // namespace detail

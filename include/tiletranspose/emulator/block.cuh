@@ -179,7 +179,7 @@ class emulated_block_run {
     for (unsigned lane = 0; lane < lanes; ++lane) {
       emulated_thread& thread = threads_[first + lane];
       if (thread.state_ != thread_state::at_warp) { continue; }
-      thread.note(log_event::warp_met);
+      thread.note(log_event::warp_met, thread.exchanges_ ? 0 : 1);
       ++thread.warp_epoch_;
       thread.state_ = thread_state::ready;
     }

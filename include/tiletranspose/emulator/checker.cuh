@@ -142,6 +142,8 @@ class checker {
     for (;;) {
       bool waits = false;
       bool has_come = false;
+      bool at_barrier =
+          false;  // or to exchange values, which puts no access of memory behind another
       for (std::size_t thread = first; thread < end; ++thread) {
         cursor& at = cursors[thread];
         while (!at.at_end() && at.record().event != log_event::warp_met) {
@@ -156,13 +158,15 @@ class checker {
           ++at.next;
           went_on = true;
         }
-        has_come = has_come || (!at.at_end() && at.record().event == log_event::warp_met);
+        const bool comes = !at.at_end() && at.record().event == log_event::warp_met;
+        has_come = has_come || comes;
+        at_barrier = at_barrier || (comes && at.record().number != 0);
       }
       if (waits || !has_come) { return went_on; }
       for (std::size_t thread = first; thread < end; ++thread) {
         cursor& at = cursors[thread];
         if (!at.at_end()) { ++at.next; }
-        ++at.meeting;
+        at.meeting += at_barrier ? 1 : 0;
       }
       went_on = true;
     }

@@ -71,13 +71,13 @@ class box_table {
     barriers_.clear();
   }
 
-  /// Makes the barrier at `address` one of `threads` arrivals a phase.
-  void init(const void* address, unsigned threads) {
+  /// Makes the barrier at `address` one of `threads` arrivals a phase. \returns false where there was one
+  bool init(const void* address, unsigned threads) {
     const std::lock_guard<std::mutex> lock(mutex_);
     barrier& at = find(address);
-    at.threads = threads;
-    at.arrived = 0;
-    at.missing_bytes = 0;
+    const bool is_new = !at.made;
+    at = {at.first_phase + at.phase, 0, threads, 0, 0, true};
+    return is_new;
   }
 
   /// Counts an arrival. \returns true where it ends the phase, whose number `phase` becomes
@@ -139,6 +139,7 @@ class box_table {
     unsigned threads = 1;
     unsigned arrived = 0;
     std::int64_t missing_bytes = 0;
+    bool made = false;  ///< by init
   };
 
   barrier& find(const void* address) {

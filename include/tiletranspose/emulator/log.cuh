@@ -43,7 +43,7 @@ enum class log_event : unsigned char {
   box_wait,      ///< for the engine to have read what this thread handed to it
   phase_over,    ///< phase `number` has ended by what this thread did
   phase_wait,    ///< the thread has waited for phase `number`
-  warp_met       ///< the warp has met
+  warp_met       ///< the warp has met, at a barrier if `number` is 1, to exchange values if it is 0
 };
 
 struct log_record {

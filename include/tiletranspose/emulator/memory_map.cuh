@@ -17,6 +17,10 @@
 #include <vector>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
+
+template <class Tile, class Element>
+struct bulk_view;
+
 namespace detail {
 
 /// `rows` runs of `row_bytes` bytes, `stride_bytes` from start to start, which may be negative.
@@ -31,9 +35,11 @@ struct known_memory {
   std::uint64_t left_at(std::uintptr_t address) const {
     if (address < first) { return 0; }
     const std::uint64_t from = address - first;
-    const std::uint64_t row = rows == 1 || stride_bytes == 0 ? 0 : from / stride_bytes;
+    // Where rows overlap, as windows that slide over an array do, the last one reaches on behind the start of others.
+    const std::uint64_t begun = rows == 1 || stride_bytes == 0 ? 0 : from / stride_bytes;
+    const std::uint64_t row = begun < rows ? begun : rows - 1;
     const std::uint64_t in_row = from - row * stride_bytes;
-    return row < rows && in_row < row_bytes ? row_bytes - in_row : 0;
+    return in_row < row_bytes ? row_bytes - in_row : 0;
   }
 };
 
@@ -61,6 +67,10 @@ class memory_map {
   template <class T>
   void add_argument(const matrix_view<T>& view) {
     add(view);
+  }
+  template <class Tile, class Element>
+  void add_argument(const bulk_view<Tile, Element>& view) {
+    add(view.matrix);
   }
 
   /// True where all of the bytes may be read, or written.

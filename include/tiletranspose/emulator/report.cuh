@@ -86,7 +86,8 @@ enum class fault_kind {
   outside_array,   ///< an element that a shared_array does not have
   under_way,       ///< an access to what an asynchronous copy moves, before it was waited for
   unfenced,        ///< a store that the bulk engine may not see
-  group_size       ///< a group whose threads the launch does not have
+  group_size,      ///< a group whose threads the launch does not have
+  stage_order      ///< a stage of a tile_pipeline that nobody committed, or one more than it has
 };
 
 /// A thread and where it was.
@@ -146,8 +147,10 @@ inline const char* name_of(fault_kind kind) {
       return "under_way";
     case fault_kind::unfenced:
       return "unfenced";
-    default:
+    case fault_kind::group_size:
       return "group_size";
+    default:
+      return "stage_order";
   }
 }
 

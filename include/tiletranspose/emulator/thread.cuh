@@ -38,6 +38,7 @@ class emulated_thread final : public machine {
   void check_array(unsigned long long index, unsigned long long length, access_site site) override;
   void check_group(unsigned threads, bool of_warp, access_site site) override;
   void check_size(unsigned size, unsigned wanted, access_site site) override;
+  void check_stages(int count, int stages, const char* takes, access_site site) override;
   void enter_call(access_site caller) override {
     if (calls_++ == 0) { caller_ = caller; }
   }
@@ -104,6 +105,7 @@ class emulated_thread final : public machine {
   bool gave_up_ = false;  ///< the phase does not end
   std::uint64_t step_ = 0;
   std::vector<std::uint64_t> steps_;
+  bool exchanges_ = false;               ///< at_warp, to exchange values: no barrier for memory
   std::uint32_t warp_epoch_ = 0;         ///< meetings of the warp so far
   std::uint32_t logged_warp_epoch_ = 0;  ///< and when the log was empty
   unsigned char hand_[2][8] = {};  ///< what the thread gives in exchanges, in one of two places

@@ -31,7 +31,9 @@ inline void emulated_thread::exchange(void* result, const void* mine, unsigned b
   // Hands alternate: nobody gives the next but one before everybody has taken this one.
   const std::uint32_t hand = warp_epoch_ % 2;
   std::memcpy(hand_[hand], mine, bytes);
+  exchanges_ = true;
   sync_warp(site);
+  exchanges_ = false;
   const unsigned from = rank_ / warp_lanes * warp_lanes + lane;
   if (from < run_.thread_count()) { std::memcpy(result, run_.thread(from).hand_[hand], bytes); }
 }
@@ -53,7 +55,11 @@ inline void emulated_thread::start_copy(const async_copy& copy, access_site site
 inline void emulated_thread::init_barrier(const void* barrier, unsigned threads, access_site site) {
   if (!may_access(access_kind::store_shared, barrier, 8, 8, site)) { return; }
   note_access(log_event::quiet_access, access_kind::store_shared, barrier, 8, 8, site);
-  run_.boxes().init(barrier, threads);
+  if (!run_.boxes().init(barrier, threads)) {
+    run_.add_fault(
+        fault_kind::stage_order, rank_, site, " makes a barrier at ",
+        " where there is one: the memory of barriers is a pipeline's until the block ends");
+  }
 }
 
 inline void emulated_thread::arrive_expecting(const void* barrier, unsigned bytes,

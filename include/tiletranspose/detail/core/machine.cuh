@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// What device code asks of the machine that runs it where that is not a GPU: the emulator implements
-/// `machine`, and the accessors of memory.cuh, the groups of group.cuh and the exchanges of shuffle.cuh
-/// call it. Device code sees none of this: there every function of this file is empty.
+/// What device code asks of the machine that runs it where that is not a GPU: the emulator implements `machine`, and the
+/// accessors, groups, pipelines and exchanges of the library call it. On the device every function of this file is empty.
 
 #pragma once
 
@@ -82,6 +81,8 @@ class machine {
   virtual void check_group(unsigned threads, bool of_warp, access_site site) = 0;
   /// A function that takes groups of `wanted` threads alone has been handed one of `size`.
   virtual void check_size(unsigned size, unsigned wanted, access_site site) = 0;
+  /// A pipeline of which `count` stages are committed and not released commits one more, or `takes` one.
+  virtual void check_stages(int count, int stages, const char* takes, access_site site) = 0;
   /// The thread enters or leaves a public function of the library that was called at `caller`. Only the outermost counts.
   virtual void enter_call(access_site caller) = 0;
   virtual void leave_call() = 0;
@@ -127,8 +128,7 @@ inline thread_local machine* running = nullptr;
   (::tt::detail::running != nullptr ? ::tt::detail::running->__VA_ARGS__ : static_cast<void>(0))
 #endif
 
-/// At the top of a public function that was called at `caller`: what goes wrong inside of it is put down to that
-/// place. On the device this is nothing.
+/// At the top of a public function that was called at `caller`: what goes wrong inside of it is put down to that place.
 class call_scope {
  public:
   TILETRANSPOSE_FUNCTION explicit call_scope(access_site caller) {

@@ -122,7 +122,7 @@ TILETRANSPOSE_FUNCTION Word load_global(const void* address, access_site site = 
 template <class Word>
 TILETRANSPOSE_FUNCTION void store_global(void* address, const Word& word,
                                          access_site site = access_site::at()) {
-  if (announce<access_kind::store_global, Word>(address, site)) { store(address, word); }
+  if (announce<access_kind::store_global, Word>(address, site)) { detail::store(address, word); }
 }
 template <class Word>
 TILETRANSPOSE_FUNCTION Word load_shared(const void* address, access_site site = access_site::at()) {
@@ -131,7 +131,7 @@ TILETRANSPOSE_FUNCTION Word load_shared(const void* address, access_site site = 
 template <class Word>
 TILETRANSPOSE_FUNCTION void store_shared(void* address, const Word& word,
                                          access_site site = access_site::at()) {
-  if (announce<access_kind::store_shared, Word>(address, site)) { store(address, word); }
+  if (announce<access_kind::store_shared, Word>(address, site)) { detail::store(address, word); }
 }
 
 /// Reads memory that nobody writes while the kernel runs, by the instruction for it. Needs no address
