@@ -63,10 +63,12 @@ class shared_array : public detail::smem_length<Length> {
   TILETRANSPOSE_FUNCTION T* data() const { return data_; }
 
   /// Element `index`. Precondition: index < length(). The caller owes a barrier after another thread's `set`.
-  TILETRANSPOSE_FUNCTION T get(size_type index,
-                               detail::access_site site = detail::access_site::at()) const {
+  TILETRANSPOSE_FUNCTION typename detail::returned<T>::type get(
+      size_type index, detail::access_site site = detail::access_site::at()) const {
     TILETRANSPOSE_TELL_MACHINE(check_array(index, this->length(), site));
-    return detail::load_shared<T>(data_ + index, site);
+    if constexpr (detail::check_returned<T>()) {
+      return detail::load_shared<T>(data_ + index, site);
+    }
   }
   /// Makes element `index` `value`. The caller owes a barrier before another thread's `get`, and after it.
   TILETRANSPOSE_FUNCTION void set(size_type index, const T& value,

@@ -47,6 +47,25 @@ inline constexpr bool has_size<const void> = false;
 
 }  // namespace detail
 
+namespace detail {
+
+/// What `get` of an element returns: of arrays, which are elements that no function can return, nothing.
+template <class T>
+struct returned : remove_const<T> {};
+template <class T, size_type N>
+struct returned<T[N]> {
+  using type = void;
+};
+
+template <class T>
+TILETRANSPOSE_HOST_DEVICE constexpr bool check_returned() {
+  static_assert(has_size<typename returned<T>::type>,
+                "tt: no function can return an array; make a struct of it to get and set elements");
+  return has_size<typename returned<T>::type>;
+}
+
+}  // namespace detail
+
 template <class T>
 struct matrix_view;
 
@@ -90,11 +109,13 @@ struct matrix_view {
 
   /// Element (row, col), for device code; data is global memory.
   /// Precondition: row < rows, col < cols.
-  TILETRANSPOSE_FUNCTION typename detail::remove_const<T>::type get(
+  TILETRANSPOSE_FUNCTION typename detail::returned<T>::type get(
       size_type row, size_type col, detail::access_site site = detail::access_site::at()) const {
     TILETRANSPOSE_TELL_MACHINE(check_matrix(row, col, rows, cols, site));
-    return detail::load_global<typename detail::remove_const<T>::type>(data + row * stride + col,
-                                                                       site);
+    if constexpr (detail::check_returned<T>()) {
+      return detail::load_global<typename detail::returned<T>::type>(data + row * stride + col,
+                                                                     site);
+    }
   }
   /// Makes element (row, col) `value`, likewise.
   TILETRANSPOSE_FUNCTION void set(size_type row, size_type col, const T& value,
@@ -205,9 +226,11 @@ class shared_tile {
   }
 
   /// Element (row, col). Precondition as above; the caller owes a barrier after another thread's `set`.
-  TILETRANSPOSE_FUNCTION T get(int row, int col,
-                               detail::access_site site = detail::access_site::at()) const {
-    return detail::load_shared<T>(address(row, col, site), site);
+  TILETRANSPOSE_FUNCTION typename detail::returned<T>::type get(
+      int row, int col, detail::access_site site = detail::access_site::at()) const {
+    if constexpr (detail::check_returned<T>()) {
+      return detail::load_shared<T>(address(row, col, site), site);
+    }
   }
   /// Makes element (row, col) `value`. The caller owes a barrier before another thread's `get`, and after it.
   TILETRANSPOSE_FUNCTION void set(int row, int col, const T& value,

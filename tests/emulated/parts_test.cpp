@@ -525,6 +525,42 @@ TEST_CASE("functions of an element's own namespace are not called") {
   CHECK(right);
 }
 
+TEST_CASE("arrays are elements, too, though no function returns one") {
+  using triple = float[3];
+  using tile_type = tt::shared_tile<triple, tt::padded_layout<triple, 16, 16, 1>>;
+  constexpr std::size_t size = 20;
+  tt::emulated_buffer<triple> in(size * size);
+  tt::emulated_buffer<triple> out(size * size);
+  fill(in);
+  const triple outside = {1, 2, 3};
+  const tt::emulation_report report = tt::emulate(
+      tt::emulated_dim(2, 2), 64, sizeof(tile_type::storage),
+      [&](tt::emulated_block b, tt::matrix_view<triple> to, tt::matrix_view<const triple> from) {
+        const tile_type tile(b.shared_as<tile_type::storage>());
+        const std::size_t row = b.index().y * std::size_t{16};
+        const std::size_t col = b.index().x * std::size_t{16};
+        tt::load_tile(b, tile, from, row, col, outside);
+        b.sync();
+        if (b.index().x == 0 && b.thread_rank() == 0) { tile.set(0, 0, outside); }
+        b.sync();
+        tt::store_tile_transposed(b, to, col, row, tile);
+        b.sync();
+        if (b.index().x == 1 && b.thread_rank() == 0) { to.set(col, row, outside); }
+      },
+      tt::matrix_view<triple>{out.data(), size, size, size},
+      tt::matrix_view<const triple>{in.data(), size, size, size});
+  INFO(report.table());
+  CHECK(report.clean());
+  bool right = true;
+  for (std::size_t i = 0; i < size * size; ++i) {
+    const std::size_t row = i / size;
+    const std::size_t col = i % size;
+    const bool is_set = row % 16 == 0 && col % 16 == 0;
+    right = right && equal(out[col * size + row], is_set ? outside : in[i]);
+  }
+  CHECK(right);
+}
+
 TEST_CASE("tiles: a walk takes every one once, and jumps between strips") {
   using tt::detail::tile_order;
   for (const unsigned rows : {1u, 9u, 11u, 12u, 13u, 40u}) {
