@@ -53,7 +53,7 @@ template <class T, int N, class Group, class Byte>
 TILETRANSPOSE_FUNCTION warp_segment<Byte> segment_of_warp(Group group, Byte* structs,
                                                           size_type count) {
   const unsigned lane = lane_index();
-  const size_type skipped = size_type{group.thread_rank() - lane} * N;
+  const size_type skipped = (static_cast<size_type>(group.thread_rank()) - lane) * N;
   const size_type left = smaller<size_type>(count > skipped ? count - skipped : 0, 32 * N);
   return {structs + skipped * sizeof(T), static_cast<unsigned>(left * sizeof(T)), lane};
 }

@@ -222,7 +222,13 @@ class shared_tile {
       int row, int col, detail::access_site site = detail::access_site::at()) const {
     (void)site;
     TILETRANSPOSE_TELL_MACHINE(check_tile(row, col, rows, cols, site));
-    return bytes_ + Layout{}(row, col) * static_cast<int>(sizeof(T));
+    const int place = Layout{}(row, col);
+    if ((place < 0 || place >= static_cast<int>(Layout::size)) && row >= 0 && row < rows &&
+        col >= 0 && col < cols) {  // by a layout that asks for too little
+      TILETRANSPOSE_TELL_MACHINE(
+          check_array(static_cast<unsigned long long>(place), Layout::size, site));
+    }
+    return bytes_ + place * static_cast<int>(sizeof(T));
   }
 
   /// Element (row, col). Precondition as above; the caller owes a barrier after another thread's `set`.

@@ -186,7 +186,7 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
                 N <= 64) {
     using registers = item_registers<lanes, T, N>;
     const unsigned lane = lane_index();
-    const lane_group<lanes> there{lane - lane % lanes, group.thread_rank()};
+    const lane_group<lanes> there{lane - lane % lanes, static_cast<unsigned>(group.thread_rank())};
     TILETRANSPOSE_UNROLL
     for (int plane = 0; plane < registers::planes; ++plane) {
       unsigned words[registers::words];

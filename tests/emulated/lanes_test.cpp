@@ -278,3 +278,40 @@ TEST_CASE("structures are moved whole, coalesced and up to their end") {
   check_counts<element<28>, 1>();
   check_counts<element<64>, 1>();
 }
+
+namespace {
+
+// A warp that counts in a type of its own.
+template <class Number>
+struct counted_warp {
+  static constexpr int static_size = 32;
+  static Number thread_rank() { return static_cast<Number>(tt::static_warp::thread_rank()); }
+  static Number size() { return 32; }
+  static void sync() { tt::static_warp::sync(); }
+};
+
+template <class Number>
+void check_counted_warp() {
+  const std::vector<element<12>> in = numbered<element<12>>(32 * 3);
+  std::vector<element<12>> out(32 * 3);
+  const tt::emulation_report report = tt::emulate(1, 32, 0, [&](tt::emulated_block) {
+    const counted_warp<Number> warp;
+    element<12> items[3];
+    tt::load_structs(warp, items, in.data(), in.size());
+    tt::warp_exchange<element<12>, 3>::storage storage;
+    const tt::warp_exchange<element<12>, 3> exchange(storage);
+    exchange.blocked_to_striped(warp, items);
+    tt::warp_striped_to_blocked(warp, items);
+    tt::store_structs(warp, out.data(), out.size(), items);
+  });
+  CHECK(report.clean());
+  CHECK(std::memcmp(out.data(), in.data(), in.size() * sizeof(element<12>)) == 0);
+}
+
+}  // namespace
+
+TEST_CASE("a group may count its threads in any type of integers") {
+  check_counted_warp<int>();
+  check_counted_warp<long long>();
+  check_counted_warp<unsigned long long>();
+}

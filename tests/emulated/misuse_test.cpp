@@ -347,6 +347,36 @@ TEST_CASE("a tile that its array does not have is named, though other memory is 
   CHECK(report.faults[0].what.find("element 2 of an array of 2") != std::string::npos);
 }
 
+namespace {
+
+// Rows of 33 elements in the memory of rows of 32.
+struct short_layout {
+  using element = float;
+  static constexpr int rows = 8;
+  static constexpr int cols = 32;
+  static constexpr int size = rows * cols;
+  constexpr int operator()(int row, int col) const { return row * 33 + col; }
+};
+
+}  // namespace
+
+TEST_CASE("a layout that asks for less memory than it takes is reported") {
+  using short_tile = tt::shared_tile<float, short_layout>;
+  tt::emulated_buffer<float> in(32 * 32);
+  int line = 0;
+  const tt::emulation_report report = tt::emulate(1, 64, 2048, [&](tt::emulated_block b) {
+    const short_tile tile(b.shared_as<short_tile::storage>());
+    line = __LINE__ + 1;
+    tt::load_tile(b, tile, tt::matrix_view<const float>{in.data(), 32, 32, 32}, 0, 0);
+  });
+  INFO(report.table());
+  REQUIRE(report.faults.size() == 1);
+  CHECK(report.faults[0].kind == fault_kind::outside_array);
+  CHECK(report.faults[0].count == 7);
+  CHECK(report.faults[0].first.site == here(line));
+  CHECK(report.faults[0].what.find("of an array of 256") != std::string::npos);
+}
+
 TEST_CASE("more elements than a block_reverse holds are reported, though other memory is there") {
   using reverse_type = tt::block_reverse<float, 100>;
   tt::emulated_buffer<float> in(200);
@@ -388,8 +418,10 @@ TEST_CASE("shuffles put no access of memory in front of another") {
     });
   };
   CHECK(run(true).clean());
+  CHECK(run(true).barriers.size() == 2);
   const tt::emulation_report report = run(false);
   INFO(report.table());
+  CHECK(report.barriers.empty());
   CHECK(find(report, fault_kind::race) != nullptr);
   CHECK(report.faults.size() == 2);  // the first store, with the load and with the second store
 }

@@ -175,7 +175,7 @@ class emulated_block_run {
     }
     if (other != nullptr && other->state_ != thread_state::at_warp && !anyhow) { return false; }
     if (other != nullptr) { report_missed(*waits, *other, "its warp"); }
-    records_.found().add_barrier(waits->waits_at_, true);
+    if (!waits->exchanges_) { records_.found().add_barrier(waits->waits_at_, true); }
     for (unsigned lane = 0; lane < lanes; ++lane) {
       emulated_thread& thread = threads_[first + lane];
       if (thread.state_ != thread_state::at_warp) { continue; }
