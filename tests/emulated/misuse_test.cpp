@@ -444,6 +444,22 @@ TEST_CASE("rows that overlap are known memory, from the first to the last elemen
   CHECK(find(run(5, 3, 29), fault_kind::outside_global) != nullptr);
 }
 
+TEST_CASE("where a matrix has no elements, none may be touched") {
+  tt::emulated_buffer<float> memory(64);
+  for (const tt::matrix_view<float>& empty : {tt::matrix_view<float>{memory.data(), 0, 8, 8},
+                                              tt::matrix_view<float>{memory.data(), 8, 0, 8}}) {
+    const tt::emulation_report report = tt::emulate(
+        1, 1, 0,
+        [](tt::emulated_block, tt::matrix_view<float> view) {
+          tt::matrix_view<float>{view.data, 1, 1, 1}.set(0, 0, 1.0f);
+        },
+        empty);
+    INFO(report.table());
+    CHECK(find(report, fault_kind::outside_global) != nullptr);
+    CHECK(memory[0] == 0);
+  }
+}
+
 TEST_CASE("launches that no GPU has are refused") {
   const auto run = [](tt::emulated_dim grid, tt::emulated_dim block, std::size_t bytes) {
     return tt::emulate(grid, block, bytes, [](tt::emulated_block) {}).clean();

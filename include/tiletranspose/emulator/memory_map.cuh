@@ -43,7 +43,7 @@ struct known_memory {
   }
 };
 
-/// The global memory of a launch. Empty, it knows nothing and allows everything.
+/// The global memory of a launch. Where nothing was added, not even an empty matrix, everything is allowed.
 class memory_map {
  public:
   template <class T>
@@ -75,7 +75,7 @@ class memory_map {
 
   /// True where all of the bytes may be read, or written.
   bool holds(const void* address, std::uint64_t bytes, bool write) const {
-    if (known_.empty()) { return true; }
+    if (!limits_) { return true; }
     auto at = reinterpret_cast<std::uintptr_t>(address);
     const std::uintptr_t end = at + bytes;
     while (at < end) {  // neighbours may follow each other without a gap
@@ -95,11 +95,13 @@ class memory_map {
  private:
   void add_rows(std::uintptr_t first, std::uint64_t rows, std::uint64_t row_bytes,
                 std::uint64_t stride_bytes, bool constant) {
+    limits_ = true;
     if (rows > 0 && row_bytes > 0) {
       known_.push_back({first, rows, row_bytes, stride_bytes, constant});
     }
   }
 
+  bool limits_ = false;
   std::vector<known_memory> known_;
 };
 
