@@ -187,7 +187,7 @@ struct placed_index {
   access_site site;
 
   template <class Index>
-  TILETRANSPOSE_FUNCTION placed_index(const Index& index, access_site here = access_site::at())
+  TILETRANSPOSE_FUNCTION placed_index(Index index, access_site here = access_site::at())
       : value(static_cast<unsigned>(index)), site(here) {}
 };
 

@@ -136,7 +136,7 @@ TILETRANSPOSE_FUNCTION void fill_outside(Group group, shared_tile<T, Layout> til
 /// \param group   the threads that share the work; every one of them calls
 /// \param tile    Layout::rows x Layout::cols elements of shared memory
 /// \param in      matrix in global memory, of the tile's element type; data is aligned as T
-/// \param row0,col0  the element of `in` that becomes tile(0, 0)
+/// \param row0,col0  the element of `in` that becomes tile(0, 0); may lie behind the matrix, but not in front of it
 /// Barriers: group.sync() after this call and before the tile is read.
 template <class Group, class T, class Layout, class Element>
 TILETRANSPOSE_FUNCTION void load_tile(Group group, shared_tile<T, Layout> tile,
