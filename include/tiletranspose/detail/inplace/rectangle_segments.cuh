@@ -295,21 +295,12 @@ TILETRANSPOSE_FUNCTION void transpose_slabs(unsigned char* shared, const slab_ar
   for (unsigned number = block; number < arguments.tiles; number += arguments.blocks) {
     const slab_tile<Undo, ElementBytes> tile{arguments, shared, number};
     if (number != block) { group.sync(); }  // the tile before has been written
+    Undo ? tile.read_segments() : tile.read_rows();
     const unsigned slab = tile.slab;
-    const auto wait = [&] {
-      grid_barrier(group, arguments.arrived, slab, slab - smaller(slab, arguments.before),
-                   smaller(slab + arguments.after, arguments.slabs - 1),
-                   arguments.slab_tiles.divisor);
-    };
-    if constexpr (Undo) {
-      tile.read_segments();
-      wait();
-      tile.write_rows();
-    } else {
-      tile.read_rows();
-      wait();
-      tile.write_segments();
-    }
+    grid_barrier(group, arguments.arrived, slab, slab - smaller(slab, arguments.before),
+                 smaller(slab + arguments.after, arguments.slabs - 1),
+                 arguments.slab_tiles.divisor);
+    Undo ? tile.write_rows() : tile.write_segments();
   }
 }
 
