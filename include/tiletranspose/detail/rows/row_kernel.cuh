@@ -126,17 +126,5 @@ TILETRANSPOSE_FUNCTION void reverse_groups(unsigned char* shared, const row_work
   }
 }
 
-TILETRANSPOSE_FUNCTION void write_groups(unsigned char* shared, const row_work& work) {
-  const thread_segment own = work.own();
-  const unsigned char* const reversed =
-      reversed_segment(shared, work.arguments, own.index, own.segment);
-  write_accesses<row_rounds>(
-      work, own, [&](int start) { return load_shared<word16>(reversed + start); },
-      [&](const row_segment& segment, unsigned index, int at) {
-        return load_shared<unsigned char>(reversed_segment(shared, work.arguments, index, segment) +
-                                          at);
-      });
-}
-
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -26,27 +26,19 @@ __global__ void __launch_bounds__(row_block_threads,
   unsigned char* const shared = tiletranspose_dynamic_shared;
   const any_block group{};
   const row_work work = find_work(arguments, blockIdx.x, group.thread_rank());
-  if constexpr (Order == row_order::grouped) {
-    stage_segments<row_rounds>(shared + group_margin, work);
-    group.sync();
+  constexpr bool grouped = Order == row_order::grouped;
+  stage_segments<shared_rounds(Order)>(shared + (grouped ? group_margin : 0), work);
+  group.sync();
+  if constexpr (grouped) {
     reverse_groups<Element>(shared, work);
     group.sync();
-    write_groups(shared, work);
-  } else {
-    stage_segments<shared_rounds(Order)>(shared, work);
-    group.sync();
-    const auto reader = [&](const row_segment& segment, unsigned index) {
-      return row_reader<Order, Element>{arguments, work.shared_segment(shared, index, segment),
-                                        work.rank / 8, static_cast<unsigned>(segment.bytes)};
-    };
-    const thread_segment own = work.own();
-    const auto of_thread = reader(own.segment, own.index);
-    write_accesses<shared_rounds(Order)>(
-        work, own, [&](int start) { return of_thread.access(start); },
-        [&](const row_segment& segment, unsigned index, int at) {
-          return reader(segment, index).byte(static_cast<unsigned>(at));
-        });
   }
+  write_accesses<shared_rounds(Order)>(work, [&](const row_segment& segment, unsigned index) {
+    return row_reader<Order, Element>{arguments,
+                                      grouped ? reversed_segment(shared, arguments, index, segment)
+                                              : work.shared_segment(shared, index, segment),
+                                      work.rank / 8, static_cast<unsigned>(segment.bytes)};
+  });
 }
 
 /// The kernels of any type; those that are made for elements of `Known` bytes come last.

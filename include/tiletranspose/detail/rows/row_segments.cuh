@@ -176,19 +176,20 @@ TILETRANSPOSE_FUNCTION row_work find_work(const row_arguments& arguments, unsign
           segments};
 }
 
-/// Writes the segments of a block. value(start) is what the thread's access writes that starts `start` bytes into its
-/// segment, where it is whole. byte(segment, index, at) is byte `at` of a segment where that lies in no whole access, as
+/// Writes the segments of a block. reader(segment, index) has what becomes of one: access(start) is what the thread's access
+/// writes that starts `start` bytes into it, where it is whole; byte(at) is byte `at` where that lies in no whole access, as
 /// those are counted from multiples of 16 in the output; one thread moves each of these: they are few, so that a block
 /// waits less for them than for one thread that moves several.
-template <int Rounds, class Value, class Byte>
-TILETRANSPOSE_FUNCTION void write_accesses(const row_work& work, const thread_segment& own,
-                                           Value value, Byte byte) {
+template <int Rounds, class Reader>
+TILETRANSPOSE_FUNCTION void write_accesses(const row_work& work, Reader reader) {
+  const thread_segment own = work.own();
+  const auto of_thread = reader(own.segment, own.index);
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < Rounds; ++round) {
     const loop_step here(round);
     const int start = own.start(own.segment.to, round);
     if (lies_inside(start, own.segment.bytes)) {
-      store_global(own.segment.to + start, value(start));
+      store_global(own.segment.to + start, of_thread.access(start));
     }
   }
   const row_arguments& arguments = work.arguments;
@@ -204,7 +205,7 @@ TILETRANSPOSE_FUNCTION void write_accesses(const row_work& work, const thread_se
     const auto lane = static_cast<int>(end % 32);
     const int at = lane < 16 ? lane : segment.bytes - tail + lane - 16;
     if (lane < 16 ? lane < head : lane - 16 < tail) {
-      store_global(segment.to + at, byte(segment, index, at));
+      store_global(segment.to + at, reader(segment, index).byte(static_cast<unsigned>(at)));
     }
   }
 }
@@ -289,7 +290,7 @@ struct row_reader {
 
   /// Byte `at` of the output's segment.
   TILETRANSPOSE_FUNCTION unsigned char byte(unsigned at) const {
-    if constexpr (Order != row_order::forward) {
+    if constexpr (Order != row_order::forward && Order != row_order::grouped) {
       const place from = find(at);
       at = from.element + from.past;
     }
@@ -298,7 +299,9 @@ struct row_reader {
 
   /// The access that starts `start` bytes into the output's segment, all of which exists.
   TILETRANSPOSE_FUNCTION word16 access(int start) const {
-    if constexpr (lie_together(Order)) {
+    if constexpr (Order == row_order::grouped) {
+      return load_shared<word16>(shared + start);
+    } else if constexpr (lie_together(Order)) {
       // Where elements start inside of accesses, it is put together of those before and behind the start.
       constexpr int together = Order == row_order::vectors ? 16 : larger(Element, 1);
       const int past = start % together;
