@@ -359,11 +359,7 @@ struct row_reader {
       const place from = find(static_cast<unsigned>(start));
       first = static_cast<int>(from.element + from.past);
     }
-    const unsigned char* const from = shared + first;
-    const unsigned shift = address_bits(from) % 16;
-    const auto low = load_shared<word16>(from - shift);
-    const auto high = load_shared<word16>(from - shift + 16);
-    return reverse_elements<Element>(shift_together<16>(low, high, shift));
+    return reverse_elements<Element>(access_at(first));
   }
 
   /// Bytes at .. at + 15 of the output's segment, of elements of 8 bytes and more.
@@ -433,8 +429,8 @@ struct row_reader {
   TILETRANSPOSE_FUNCTION word16 access_at(int at) const {
     const unsigned char* const address = shared + at;
     const unsigned past = address_bits(address) % 16;
-    return shift_together<16>(load_shared<word16>(address - past),
-                              load_shared<word16>(address - past + (past == 0 ? 0 : 16)), past);
+    const auto low = load_shared<word16>(address - past);
+    return shift_together<16>(low, load_shared<word16>(address - past + 16), past);
   }
 };
 
