@@ -135,17 +135,6 @@ struct slab_tile {
     return arguments.segments.slot_bytes(of_slab * arguments.cols + to);
   }
 
-  /// Visits the accesses that word `number` of a half is made of: (element, byte of it, access).
-  template <class Visit>
-  TILETRANSPOSE_FUNCTION static void each_access(int number, narrow (&of_word)[accesses],
-                                                 Visit visit) {
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < accesses; ++i) {
-      const int byte = number * 16 + i * access_bytes;
-      visit(byte / ElementBytes, byte % ElementBytes, of_word[i]);
-    }
-  }
-
   TILETRANSPOSE_FUNCTION void read_rows() const {
     const auto copy = [&](unsigned char* to, unsigned at, int first = 0, int end = 16) {
       copy_async<16>(to, source + at, first, end);
@@ -155,104 +144,95 @@ struct slab_tile {
     wait_for_copies(0);
   }
 
-  TILETRANSPOSE_FUNCTION void write_segments() const {
+  /// Moves the words that are the thread's, several at a time, out of the columns of the tile to their slots, or back. Undone,
+  /// a column of the tile is the end of one segment, and of the next one all but what the next slab begins with. What is in no
+  /// segment, before the first and behind the last, comes out of scratch memory later.
+  TILETRANSPOSE_FUNCTION void move_segments() const {
     const unsigned teams = arguments.column_teams;
-    const unsigned items = 2 * arguments.columns.divisor * teams;
-    for (unsigned item = rank; item < items; item += slab_threads) {
-      const unsigned team = arguments.columns.quotient(item / 2);
-      const unsigned col = arguments.columns.remainder(item / 2, team);
-      if (col >= cols) { continue; }
-      const unsigned char* const column =
-          rows + arguments.segments.phase(first_col + col) * arguments.tile_pitch +
-          col * ElementBytes;
-      unsigned char* const segment = arguments.data + slot(col, slab);
-      TILETRANSPOSE_UNROLL_BY(words == 1 ? 2 : 1)
-      for (unsigned at = team * pair_bytes + half; at < arguments.segments.segment_bytes;
-           at += teams * pair_bytes) {
-        const loop_step here(at);
-        const unsigned char* const from = column + at / ElementBytes * arguments.tile_pitch;
-        TILETRANSPOSE_UNROLL
-        for (int w = 0; w < words; ++w) {
-          narrow of_word[accesses];
-          each_access(w, of_word, [&](int element, int byte, narrow& value) {
-            value = load_shared<narrow>(from + element * arguments.tile_pitch + byte);
-          });
-          word16 word;
-          copy_bytes(&word, of_word, 16);
-          store_global(segment + at + w * 16, word);
-        }
-      }
-    }
-  }
-
-  /// Undone: a column of the tile is the end of one segment, and of the next one all but what the next slab begins
-  /// with. What is in no segment, before the first and behind the last, comes out of scratch memory later.
-  TILETRANSPOSE_FUNCTION void read_segments() const {
-    const unsigned teams = arguments.column_teams;
-    const unsigned tall = arguments.segments.tall.divisor;
     const unsigned segment_bytes = arguments.segments.segment_bytes;
-    const unsigned pairs = segment_bytes / pair_bytes;
-    const unsigned ends = arguments.slant == 0 ? 0 : 1;  // pairs of the segment before
-    constexpr unsigned batch = words == 1 ? 3 : 1;
+    const unsigned ends = Undo && arguments.slant != 0 ? 1 : 0;  // pairs of the segment before
+    const unsigned pairs = segment_bytes / pair_bytes + ends;
+    const unsigned own_slab = Undo ? smaller(slab, arguments.segments.tall.divisor - 1) : slab;
+    constexpr unsigned batch = words > 1 ? 1 : Undo ? 3 : 2;
     const unsigned items = 2 * arguments.columns.divisor * teams;
     for (unsigned item = rank; item < items; item += slab_threads) {
       const unsigned team = arguments.columns.quotient(item / 2);
       const unsigned col = arguments.columns.remainder(item / 2, team);
       if (col >= cols) { continue; }
-      const unsigned phase = arguments.segments.phase(first_col + col);
-      const unsigned char* const before = arguments.source + slot(col, larger(slab, 1u) - 1) +
-                                          (segment_bytes - ends * pair_bytes) + half;
-      const unsigned char* const own = arguments.source + slot(col, smaller(slab, tall - 1)) + half;
-      unsigned char* const column = rows + col * ElementBytes;
+      const unsigned first_row = arguments.segments.phase(first_col + col) + half / ElementBytes;
+      const size_type own = slot(col, own_slab) + half;
+      const size_type before =
+          Undo ? slot(col, larger(slab, 1u) - 1) + (segment_bytes - ends * pair_bytes) + half : 0;
       TILETRANSPOSE_UNROLL_BY(1)
-      for (unsigned start = team; start < pairs + ends; start += batch * teams) {
+      for (unsigned start = team; start < pairs; start += batch * teams) {
         TILETRANSPOSE_UNROLL
         for (int first = 0; first < words; first += together) {
           word16 got[batch][together];
-          TILETRANSPOSE_UNROLL
-          for (unsigned i = 0; i < batch; ++i) {
-            const unsigned at = start + i * teams;
-            if (at >= pairs + ends) { break; }
-            const unsigned char* const from = at < ends ? before : own + (at - ends) * pair_bytes;
+          const auto each = [&](auto visit) {
             TILETRANSPOSE_UNROLL
-            for (int w = 0; w < together; ++w) {
-              got[i][w] = load_global<word16>(from + (first + w) * 16);
+            for (unsigned i = 0; i < batch; ++i) {
+              const unsigned at = start + i * teams;
+              const loop_step here(at);
+              if (at >= pairs) { break; }
+              const size_type byte = Undo && at < ends ? before : own + (at - ends) * pair_bytes;
+              const unsigned row = first_row + (at - ends) * (pair_bytes / ElementBytes);
+              const bool inside = ends == 0 || (at != 0 && at + 1 != pairs);
+              TILETRANSPOSE_UNROLL
+              for (int w = first; w < first + together; ++w) {
+                visit(got[i][w - first], byte + w * 16, in_tile{col, row, w, inside});
+              }
             }
-          }
-          TILETRANSPOSE_UNROLL
-          for (unsigned i = 0; i < batch; ++i) {
-            const unsigned at = start + i * teams;
-            const loop_step here(at);
-            if (at >= pairs + ends) { break; }
-            const unsigned row = phase + (at - ends) * (pair_bytes / ElementBytes) +
-                                 half / ElementBytes;  // mod 2^32
-            unsigned char* const to =
-                column + static_cast<int>(row) * static_cast<int>(arguments.tile_pitch);
-            const bool inside = ends == 0 || (at != 0 && at != pairs);
-            TILETRANSPOSE_UNROLL
-            for (int w = 0; w < together; ++w) {
-              stage_word(to, row, first + w, got[i][w], inside);
-            }
-          }
+          };
+          each([&](word16& word, size_type byte, const in_tile& at) {
+            word = Undo ? load_global<word16>(arguments.source + byte) : gather_word(at);
+          });
+          each([&](const word16& word, size_type byte, const in_tile& at) {
+            Undo ? deal_word(at, word) : store_global(arguments.data + byte, word);
+          });
         }
       }
     }
   }
 
-  /// Stores word `number` of the half whose first element belongs at `to`, in row `row` of the tile, modulo
-  /// 2^32. Where they are not all `inside`, only elements of rows that the tile has are stored.
-  TILETRANSPOSE_FUNCTION void stage_word(unsigned char* to, unsigned row, int number,
-                                         const word16& word, bool inside) const {
+  /// A word of a half: the column and row of the half's first element, modulo 2^32, its number, and whether the tile has the
+  /// rows of all elements of the half.
+  struct in_tile {
+    unsigned col;
+    unsigned row;
+    int number;
+    bool inside;
+  };
+  /// Visits the accesses that such a word is made of: (row, place in shared memory, access).
+  template <class Visit>
+  TILETRANSPOSE_FUNCTION void each_access(const in_tile& at, narrow (&of_word)[accesses],
+                                          Visit visit) const {
+    unsigned char* const column = rows + at.col * ElementBytes +
+                                  static_cast<int>(at.row) * static_cast<int>(arguments.tile_pitch);
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < accesses; ++i) {
+      const int byte = at.number * 16 + i * access_bytes;
+      const int element = byte / ElementBytes;
+      visit(at.row + static_cast<unsigned>(element),
+            column + element * arguments.tile_pitch + byte % ElementBytes, of_word[i]);
+    }
+  }
+  TILETRANSPOSE_FUNCTION word16 gather_word(const in_tile& at) const {
+    narrow of_word[accesses];
+    each_access(at, of_word, [](unsigned, const unsigned char* from, narrow& value) {
+      value = load_shared<narrow>(from);
+    });
+    return as_word<16>(of_word);
+  }
+  /// Stores the accesses of rows that the tile has.
+  TILETRANSPOSE_FUNCTION void deal_word(const in_tile& at, const word16& word) const {
     narrow of_word[accesses];
     copy_bytes(of_word, &word, 16);
     const auto store = [&](auto all) {
-      each_access(number, of_word, [&](int element, int byte, const narrow& value) {
-        if (all.value || row + static_cast<unsigned>(element) < arguments.rows) {
-          store_shared(to + element * arguments.tile_pitch + byte, value);
-        }
+      each_access(at, of_word, [&](unsigned row, unsigned char* to, narrow value) {
+        if (all.value || row < arguments.rows) { store_shared(to, value); }
       });
     };
-    if (inside) {
+    if (at.inside) {
       store(std::true_type{});
     } else {
       store(std::false_type{});
@@ -295,12 +275,12 @@ TILETRANSPOSE_FUNCTION void transpose_slabs(unsigned char* shared, const slab_ar
   for (unsigned number = block; number < arguments.tiles; number += arguments.blocks) {
     const slab_tile<Undo, ElementBytes> tile{arguments, shared, number};
     if (number != block) { group.sync(); }  // the tile before has been written
-    Undo ? tile.read_segments() : tile.read_rows();
+    Undo ? tile.move_segments() : tile.read_rows();
     const unsigned slab = tile.slab;
     grid_barrier(group, arguments.arrived, slab, slab - smaller(slab, arguments.before),
                  smaller(slab + arguments.after, arguments.slabs - 1),
                  arguments.slab_tiles.divisor);
-    Undo ? tile.write_rows() : tile.write_segments();
+    Undo ? tile.write_rows() : tile.move_segments();
   }
 }
 
