@@ -2,16 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Tiles along several axes of elements of 1 to 3 bytes whose rows and columns start anywhere. Rows of such a tile are
-/// contiguous in the input, and its columns in the output, each at a place of its own:
-///
-///     find     the places of all rows and columns: tables in shared memory
-///     fill     a warp loads a row by the words that it lies in, and shifts what each lane got together with what the next one
-///              did; a lane transposes 8 or 16 rows in registers and stores their part of each of its columns
-///     drain    columns are written 16 bytes at a time, put together of two accesses of shared memory
-///
-/// Tiles are *skewed* to the sectors of the output: a column's part begins at its own sector, so that each sector has one
-/// writer. As many rows as a sector has elements are loaded twice for that.
+/// Tiles along several axes of elements of 1 to 3 bytes whose rows and columns start anywhere, as detail/README.md describes
+/// them: rows are contiguous in the input, and columns in the output, each at a place of its own. A column's part begins at
+/// its own sector, so that each sector has one writer: as many rows as a sector has elements are loaded twice for that.
 
 #pragma once
 

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// An array of structures and an array for each of their members, which may lie anywhere: *planes*. A warp takes
-/// consecutive structures, each lane as many as make whole words of a member, in registers: it moves the structures as
-/// one segment of memory and each plane as another, and its lanes exchange what they loaded or will store.
+/// An array of structures and an array for each of their members, which may lie anywhere: *planes*. A lane takes as many
+/// structures as make whole words of a member in registers; detail/README.md says how warps load and store them.
 ///
 ///     lane holds structures      a0 b0 c0  a1 b1 c1  a2 b2 c2  a3 b3 c3      12 bytes of 3 members of 1 byte
 ///     words of planes            a0 a1 a2 a3   b0 b1 b2 b3   c0 c1 c2 c3
