@@ -141,7 +141,7 @@ TEST_CASE("places: where the parts of a problem start that is split") {
   for (const auto* problem : {&tall, &wide}) {
     bool second = false;
     CHECK(tt::detail::split(*problem, 12, 4, [&](const tt::detail::matrix_problem& part) {
-            const auto place = tt::detail::place_of(part, *problem, 12);
+            const auto place = tt::detail::place_of(part, *problem);
             CHECK(place.row == (second && problem == &tall ? 12288 : 0));
             CHECK(place.col == (second && problem == &wide ? 12288 : 0));
             second = true;

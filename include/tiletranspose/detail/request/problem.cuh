@@ -44,8 +44,7 @@ struct batch_problem : matrix_problem {
   size_type batch;
 };
 
-/// The stride of a single row of the input leads nowhere and may wrap to 0 in bytes, by which a copy's place would be
-/// divided: the row's length stands for it.
+/// The stride of a single row of the input leads nowhere and may wrap: the row's length stands for it.
 inline batch_problem make_problem(const transpose_request& request) {
   return {{request.in, request.out,
            (request.ny == 1 ? request.nx : request.in_stride) * request.in_element,

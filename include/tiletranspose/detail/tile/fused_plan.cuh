@@ -14,12 +14,10 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// How many rows down and columns across a part of a problem starts.
-inline matrix_place place_of(const matrix_problem& part, const matrix_problem& problem,
-                             size_type in_element) {
-  const auto distance = static_cast<size_type>(static_cast<const unsigned char*>(part.in) -
-                                               static_cast<const unsigned char*>(problem.in));
-  return {distance / problem.in_stride_bytes, distance % problem.in_stride_bytes / in_element};
+/// How many rows down and columns across a half of a problem starts: the second one of a matrix, behind those of the first.
+inline matrix_place place_of(const matrix_problem& half, const matrix_problem& problem) {
+  return half.in == problem.in ? matrix_place{0, 0}
+                               : matrix_place{problem.ny - half.ny, problem.nx - half.nx};
 }
 
 /// True where loads of the input that start where vectors of the copy do are whole accesses.
@@ -38,8 +36,7 @@ template <class Fused, class Go>
 auto plan_fused(const batch_problem& problem, row_major_copy copy, matrix_place first, Go go)
     -> decltype(go(launch_plan<fused_arguments>{})) {
   const unsigned mask = Fused::holds_operand ? 0 : sector_mask(problem);
-  const size_type out_bits = reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes;
-  const bool skewed = Fused::holds_operand ? out_bits % 4 != 0 : mask != 0;
+  const bool skewed = Fused::holds_operand ? row_bits_of(problem, false) % 4 != 0 : mask != 0;
   tile_arguments arguments{problem, {}, mask, Fused::tile_cols};
   if (Fused::deals) {
     copy.in_step = starts_in_step<Fused>(problem, copy);
@@ -53,8 +50,7 @@ auto plan_fused(const batch_problem& problem, row_major_copy copy, matrix_place 
       order_tiles(arguments, problem.batch, Fused::out_bytes, Fused::segment_bytes, strip_width);
   if (blocks > max_blocks) {
     const auto launch = [&](const batch_problem& part) {
-      const matrix_place place =
-          problem.batch > 1 ? matrix_place{0, 0} : place_of(part, problem, Fused::in_bytes);
+      const matrix_place place = place_of(part, problem);
       row_major_copy beside = copy;
       if (Fused::copies) { beside.data = copy.place(place.row, place.col * Fused::out_bytes); }
       return plan_fused<Fused>(part, beside, {first.row + place.row, first.col + place.col}, go);
@@ -81,8 +77,7 @@ auto with_fused_shape(const batch_problem& problem, const row_major_copy& copy,
   using any = fused_shape<In, Out, Kind, false>;
   using aligned = fused_shape<In, Out, Kind, true>;
   if constexpr (aligned::loads != any::loads || aligned::fills_words) {
-    const size_type in_bits = reinterpret_cast<size_type>(problem.in) | problem.in_stride_bytes |
-                              (problem.batch > 1 ? problem.in_batch_bytes : 0);
+    const size_type in_bits = row_bits_of(problem, true);
     const size_type copy_bits = reinterpret_cast<size_type>(copy.data) | copy.stride_bytes;
     const bool is_aligned = aligned::fills_words
                                 ? (in_bits | copy_bits) % 4 == 0
