@@ -400,17 +400,8 @@ struct tile_loads {
             __builtin_memcpy(rows[r], copied[r].memory, sizeof(rows[r]));
           }
         }
-        constexpr int column_words = micro_rows * Fused::bytes / 4;
-        unsigned transposed[count][column_words];
-        thread_transpose<Fused::bytes>(transposed, rows);
-        TILETRANSPOSE_UNROLL
-        for (int i = 0; i < count; ++i) {
-          const loop_step part(i);
-          if (!col_exists(i) || !is_filled) { continue; }
-          packed_elements<unsigned, column_words, 4 * column_words> column;
-          copy_bytes(column.memory, transposed[i], sizeof transposed[i]);
-          column.store_to_shared(place(i));
-        }
+        store_micro_block<Fused, Fused::bytes>(rows, place,
+                                               [&](int i) { return !col_exists(i) || !is_filled; });
       } else {
         TILETRANSPOSE_UNROLL
         for (int i = 0; i < count; ++i) {

@@ -121,22 +121,20 @@ TILETRANSPOSE_FUNCTION void load_micro_row(const tile_source& source, const unsi
   }
 }
 
-/// Stores the columns of a micro-block from `to` on, each into its own shared row.
-template <class Shape, int Rows, int Words>
-TILETRANSPOSE_FUNCTION void store_micro_block(unsigned char* to,
-                                              const unsigned (&loaded)[Rows][Words]) {
-  if constexpr (Shape::micro_rows == 1 && Shape::micro_cols == 1 && !Shape::moves_groups) {
-    store_shared(to, join_words<Shape::fill_bytes>(loaded[0]));
-  } else {
-    unsigned transposed[Shape::micro_cols][Shape::fill_bytes / 4];
-    thread_transpose<Shape::element_bytes>(transposed, loaded);
+/// Transposes a micro-block and stores its columns, but for those it lacks, each into its own shared row, at place(column).
+template <class Shape, int Bytes, int Rows, int Words, class Place, class Lacks>
+TILETRANSPOSE_FUNCTION void store_micro_block(const unsigned (&loaded)[Rows][Words], Place place,
+                                              Lacks lacks) {
+  constexpr int columns = 4 * Words / Bytes;
+  unsigned transposed[columns][Rows * Bytes / 4];
+  thread_transpose<Bytes>(transposed, loaded);
+  TILETRANSPOSE_UNROLL
+  for (int c = 0; c < columns; ++c) {
+    const loop_step column(c);
+    if (lacks(c)) { continue; }
     TILETRANSPOSE_UNROLL
-    for (int c = 0; c < Shape::micro_cols; ++c) {
-      TILETRANSPOSE_UNROLL
-      for (int byte = 0; byte < Shape::fill_bytes; byte += Shape::fill_access) {
-        store_shared(to + c * Shape::pitch + byte,
-                     join_words<Shape::fill_access>(transposed[c] + byte / 4));
-      }
+    for (int byte = 0; byte < Rows * Bytes; byte += Shape::fill_access) {
+      store_shared(place(c) + byte, join_words<Shape::fill_access>(transposed[c] + byte / 4));
     }
   }
 }
@@ -200,9 +198,14 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
     const unsigned step = rank + round * Shape::threads;
     const int row = row_of(round);
     if ((!all_busy && step >= steps) || is_left_out(round, row)) { continue; }
-    unsigned char* to = shared + Shape::fill_offset(rank % load_threads) + Shape::lead_bytes +
-                        row * Shape::element_bytes;
-    store_micro_block<Shape>(to, loaded[round]);
+    unsigned char* const to = shared + Shape::fill_offset(rank % load_threads) + Shape::lead_bytes +
+                              row * Shape::element_bytes;
+    if constexpr (micro_rows == 1 && Shape::micro_cols == 1 && !Shape::moves_groups) {
+      store_shared(to, join_words<Shape::fill_bytes>(loaded[round][0]));
+    } else {
+      store_micro_block<Shape, Shape::element_bytes>(
+          loaded[round], [to](int c) { return to + c * Shape::pitch; }, [](int) { return false; });
+    }
   }
 }
 
