@@ -332,17 +332,6 @@ TILETRANSPOSE_FUNCTION auto join_elements(
   }
 }
 
-/// The element of a panel that lies at `at` before items are left out.
-template <int Bytes, bool Pads>
-TILETRANSPOSE_FUNCTION access_word_t<Bytes> load_element(const unsigned char* panel,
-                                                         const unsigned char* at,
-                                                         unsigned pad_shift) {
-  if constexpr (Pads) {
-    at = panel + padded_byte<Bytes, true>(static_cast<unsigned>(at - panel), pad_shift);
-  }
-  return load_shared<access_word_t<Bytes>>(at);
-}
-
 /// Writes the ends of segments, an element a thread.
 template <int Bytes, bool Pads, class Group>
 TILETRANSPOSE_FUNCTION void gather_ends(Group group, unsigned char* to,
@@ -360,15 +349,11 @@ TILETRANSPOSE_FUNCTION void gather_ends(Group group, unsigned char* to,
     const unsigned head = segment.ends % 16;
     if (element >= (is_tail ? segment.ends / 16 : head)) { continue; }
     const int at = static_cast<int>(is_tail ? segment.stores * parts + element : element - head);
-    unsigned place[] = {at * arguments.period_step};
-    if (arguments.period_length.divisor == 1) {  // a head has no place
-      place[0] += load_shared<unsigned>(segments + arguments.places);
-    } else {
-      find_places<1>(place, segments + arguments.places, arguments, segment.first + at, 0);
-    }
-    const unsigned char* const from = panel + (segment.place + place[0]) * Bytes;
-    store_global(to + segment.offset + at * Bytes,
-                 load_element<Bytes, Pads>(panel, from, arguments.pad_shift));
+    unsigned place[1];  // of a number modulo 2^32, where periods are single elements
+    find_places<1>(place, segments + arguments.places, arguments, segment.first + at, 0);
+    const unsigned from =
+        padded_byte<Bytes, Pads>((segment.place + place[0]) * Bytes, arguments.pad_shift);
+    store_global(to + segment.offset + at * Bytes, load_shared<access_word_t<Bytes>>(panel + from));
   }
 }
 
@@ -397,10 +382,8 @@ TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
   const unsigned char* const along = shared + arguments.places;
   const segment_lanes lanes(group.thread_rank(), panel_axes_threads, to.lanes);
   constexpr unsigned parts = elements_of_lane(Bytes);
-  const int advance =  // bytes from the elements of a store to those of this thread's next one
-      static_cast<int>(arguments.period_length.quotient(lanes.step * parts) *
-                       arguments.period_step) *
-      Bytes;
+  const unsigned advance =  // bytes from the elements of a store to those of this thread's next one
+      arguments.period_length.quotient(lanes.step * parts) * arguments.period_step * Bytes;
   const unsigned rotation = (lanes.lane >> arguments.rotation_shift) % parts;
   unsigned own[parts];  // of a segment whose first element has index 0
   find_places<parts>(own, along, arguments, lanes.lane * parts, rotation);
@@ -414,17 +397,17 @@ TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
     if (segment.first != 0) {
       find_places<parts>(places, along, arguments, segment.first + lanes.lane * parts, rotation);
     }
-    const unsigned char* next[parts];  // before items are left out
     TILETRANSPOSE_UNROLL
-    for (unsigned k = 0; k < parts; ++k) { next[k] = panel + (segment.place + places[k]) * Bytes; }
+    for (unsigned k = 0; k < parts; ++k) { places[k] = (segment.place + places[k]) * Bytes; }
     TILETRANSPOSE_UNROLL_BY(1)
     for (unsigned at = lanes.lane; at < segment.stores; at += lanes.step) {
       const loop_step store(at / lanes.step);
       access_word_t<Bytes> elements[parts];
       TILETRANSPOSE_UNROLL
       for (unsigned k = 0; k < parts; ++k) {
-        elements[k] = load_element<Bytes, Pads>(panel, next[k], arguments.pad_shift);
-        next[k] += advance;
+        elements[k] = load_shared<access_word_t<Bytes>>(
+            panel + padded_byte<Bytes, Pads>(places[k], arguments.pad_shift));
+        places[k] += advance;
       }
       const auto value = join_elements<Bytes>(elements, rotation);
       store_global(part.out + segment.offset + at * sizeof value, value);
