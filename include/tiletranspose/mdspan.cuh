@@ -13,10 +13,10 @@
 ///     status = tt::copy(right, left, stream);                       // right(i, j, k) == left(i, j, k)
 ///
 /// Any layout with strides will do (layout_right, layout_left, layout_stride, those of your own that start anywhere in
-/// their memory or run backwards); input and output need not have the same. `transpose` and `reorient` ask that elements
-/// follow each other without a gap along rows or along columns. A layout only says in which order elements lie in memory,
-/// so that `transpose` from a layout_left matrix into a layout_right one moves rows as they are. What transpose.cuh and
-/// permute.cuh say at their tops holds here too.
+/// their memory or, with an index type that has a sign, run backwards); input and output need not have the same.
+/// `transpose` and `reorient` ask that elements follow each other without a gap along rows or along columns. A layout only
+/// says in which order elements lie in memory, so that `transpose` from a layout_left matrix into a layout_right one moves
+/// rows as they are. What transpose.cuh and permute.cuh say at their tops holds here too.
 
 #pragma once
 
@@ -129,7 +129,7 @@ template <class OutSpan, class InSpan>
                  static_cast<size_type>(out.extent(1)) != cols)) {
     return cudaErrorInvalidValue;
   }
-  return reorient(to.view, from.view, compose(inverse(to.seen), compose(s, from.seen)), stream);
+  return tt::reorient(to.view, from.view, compose(inverse(to.seen), compose(s, from.seen)), stream);
 }
 
 /// How many axes of A have static extents that stand more often there than in B; they need dynamic ones of B.

@@ -262,7 +262,7 @@ template <class T>
 template <class T>
 [[nodiscard]] cudaError_t rotate_inplace(T* data, size_type nx, size_type ny, long long turns,
                                          cudaStream_t stream = nullptr) {
-  return reorient_inplace(matrix_view<T>{data, ny, nx, nx}, quarter_turns(turns), stream);
+  return tt::reorient_inplace(matrix_view<T>{data, ny, nx, nx}, quarter_turns(turns), stream);
 }
 
 // Calls whose matrices do not fit each other: one sentence each instead of a list of candidates.

@@ -401,7 +401,7 @@ template <class T>
 template <class T>
 [[nodiscard]] cudaError_t transpose_inplace(T* data, size_type nx, size_type ny,
                                             cudaStream_t stream = nullptr) {
-  return transpose_inplace(matrix_view<T>{data, ny, nx, nx}, stream);
+  return tt::transpose_inplace(matrix_view<T>{data, ny, nx, nx}, stream);
 }
 
 /// Transposes a matrix of any shape in its own memory, in the manner of CUB: asked without scratch memory, it

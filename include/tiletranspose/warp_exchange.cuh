@@ -69,20 +69,20 @@ struct shared_exchange {
     TILETRANSPOSE_UNROLL
     for (unsigned u = 0; u < accesses; ++u) {
       wide_word wide;
-      detail::copy_bytes(&wide, &items[u * access_items], access_bytes);
+      detail::copy_bytes(&wide, items + u * access_items, access_bytes);
       store_shared(own + u * access_bytes, wide);
     }
     TILETRANSPOSE_UNROLL
     for (unsigned i = accesses * access_items; i < N; ++i) {
       item_word item;
-      detail::copy_bytes(&item, &items[i], item_bytes);
+      detail::copy_bytes(&item, items + i, item_bytes);
       store_shared(own + i * item_bytes, item);
     }
     group.sync();
     TILETRANSPOSE_UNROLL
     for (unsigned i = 0; i < N; ++i) {
       const auto item = load_shared<item_word>(shared + striped_offset(rank, i));
-      detail::copy_bytes(&items[i], &item, item_bytes);
+      detail::copy_bytes(items + i, &item, item_bytes);
     }
   }
 
@@ -92,7 +92,7 @@ struct shared_exchange {
     TILETRANSPOSE_UNROLL
     for (unsigned i = 0; i < N; ++i) {
       item_word item;
-      detail::copy_bytes(&item, &items[i], item_bytes);
+      detail::copy_bytes(&item, items + i, item_bytes);
       store_shared(shared + striped_offset(rank, i), item);
     }
     group.sync();
@@ -100,12 +100,12 @@ struct shared_exchange {
     TILETRANSPOSE_UNROLL
     for (unsigned u = 0; u < accesses; ++u) {
       const auto wide = load_shared<wide_word>(own + u * access_bytes);
-      detail::copy_bytes(&items[u * access_items], &wide, access_bytes);
+      detail::copy_bytes(items + u * access_items, &wide, access_bytes);
     }
     TILETRANSPOSE_UNROLL
     for (unsigned i = accesses * access_items; i < N; ++i) {
       const auto item = load_shared<item_word>(own + i * item_bytes);
-      detail::copy_bytes(&items[i], &item, item_bytes);
+      detail::copy_bytes(items + i, &item, item_bytes);
     }
   }
 };

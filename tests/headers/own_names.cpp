@@ -24,6 +24,7 @@ struct Body {
     transposer.load(block, in, 0, 0);
     block.sync();
     transposer.store(block, out, 0, 0);
+    out.set(0, 0, Item{1, 2});
   }
 };
 

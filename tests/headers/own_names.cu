@@ -3,7 +3,8 @@
 
 // Element types and function objects of a namespace that has a function of every name that the library's headers call, and
 // takes any arguments. Their arguments make the compiler look there, too, wherever the library calls a function without
-// saying whose: such a call is an error here, and in a user's program may be one, or call the user's function. Addresses
+// saying whose: such a call is an error here, if it takes temporary objects or changes them. Calls of constant objects and
+// by value are not seen. In a user's program they may be errors, or call the user's function. Addresses
 // of their objects are not taken by an operator of theirs. The user compiles with neither exceptions nor run-time type
 // information.
 
@@ -188,6 +189,12 @@ __global__ void exchange_items(view out, const_view in) {
   tt::warp_transpose(tt::static_warp{}, items);
   tt::warp_exchange<item, 4>(storage[threadIdx.x / 32])
       .blocked_to_striped(tt::static_warp{}, items);
+  using short_item = names::Item<2>;  // these pass through shared memory
+  __shared__ typename tt::warp_exchange<short_item, 64>::storage short_storage[8];
+  const tt::warp_exchange<short_item, 64> exchange(short_storage[threadIdx.x / 32]);
+  short_item short_items[64] = {};
+  exchange.blocked_to_striped(tt::static_warp{}, short_items);
+  exchange.striped_to_blocked(tt::static_warp{}, short_items);
   tt::store_structs(tt::static_block<256>{}, out.data, out.cols, items);
 }
 

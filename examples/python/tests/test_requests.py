@@ -46,6 +46,8 @@ def test_axes_that_are_none(rank, request_, sentence):
 def test_axes_are_integers():
     with pytest.raises(TypeError):
         _core.complete_order(2, (0.0, 1.0), None, ())
+    with pytest.raises(TypeError, match="not an integer"):
+        _requests.complete(2, (1.0, False), None, ())
     assert _core.complete_order(2, np.array([1, 0]), None, ()) == ([1, 0], [])
     assert _core.complete_order(2, None, None, np.int64(1)) == ([0, 1], [1])
     assert _core.complete_order(2, None, None, np.array(1)) == ([0, 1], [1])

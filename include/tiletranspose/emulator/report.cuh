@@ -81,13 +81,13 @@ enum class fault_kind {
   misaligned,      ///< an address that is no multiple of the access
   unwritten,       ///< a load of shared memory of which no thread of the block has written a byte
   race,            ///< two threads, one of them storing, without a barrier between
-  missed_barrier,  ///< a barrier that not all threads reach
+  missed_barrier,  ///< a barrier that not all threads reach, or a wait for what no bulk copy brings
   outside_matrix,  ///< an element that its matrix does not have
-  outside_array,   ///< an element that a shared_array does not have
+  outside_array,   ///< an element that an array of shared memory does not have
   under_way,       ///< an access to what an asynchronous copy moves, before it was waited for
   unfenced,        ///< a store that the bulk engine may not see
   group_size,      ///< a group whose threads the launch does not have
-  stage_order      ///< a stage of a tile_pipeline that nobody committed, or one more than it has
+  stage_order  ///< of a tile_pipeline: a stage that nobody committed, one too many, or barriers made twice
 };
 
 /// A thread and where it was.

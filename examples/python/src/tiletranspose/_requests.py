@@ -45,6 +45,8 @@ def contiguous() -> Request:
 
 
 def _axis(axis: int, rank: int) -> int:
+    if isinstance(axis, float):  # which compares equal to a place
+        raise TypeError(f"tiletranspose: axis {axis} is not an integer")
     for place in range(rank):  # torch.compile may not know a number's value until it is compared
         if axis == place or axis == place - rank:
             return place

@@ -84,9 +84,9 @@ struct axes_tile_arguments {
   counted_axis<Step> outer[most_outer_axes];
   counted_axis<Step> further[2][most_side_axes - 1];
 
-  /// The places of an element of a side, and of a tile's matrix.
-  TILETRANSPOSE_FUNCTION axis_steps<Step> places(int side, unsigned index) const {
-    axis_steps<Step> at{0, 0};
+  /// The places of an element of a side, from `at` on, and of a tile's matrix.
+  TILETRANSPOSE_FUNCTION axis_steps<Step> places(int side, unsigned index,
+                                                 axis_steps<Step> at = {0, 0}) const {
     sides[side].axis.count(index, at);
     count_along<most_side_axes - 1>(further[side], sides[side].further, index, at);
     return at;
@@ -202,10 +202,10 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
   const unsigned first = group.thread_rank() / lanes;
   const unsigned col = x0 + lane * count;
   const unsigned row = y0 + lane * count;
-  const axis_steps<Step> x = arguments.places(0, col);
-  const axis_steps<Step> y = arguments.places(1, row);
-  const unsigned char* const from = arguments.in + (matrix.in + x.in);
-  unsigned char* const to = arguments.out + (matrix.out + y.out);
+  const axis_steps<Step> x = arguments.places(0, col, {matrix.in, 0});
+  const axis_steps<Step> y = arguments.places(1, row, {0, matrix.out});
+  const unsigned char* const from = arguments.in + x.in;
+  unsigned char* const to = arguments.out + y.out;
 
   typename Items::held held[rounds];
   TILETRANSPOSE_UNROLL

@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(Side* BlockRows)
   __shared__ typename tile::storage storage;
   operation.show_compiler();
   const element_items<tile, Operation> items{tile(storage), operation};
-  move_axes_tile<BlockRows>(static_block<Side * BlockRows>{}, items, arguments, blockIdx.x);
+  detail::move_axes_tile<BlockRows>(static_block<Side * BlockRows>{}, items, arguments, blockIdx.x);
 }
 
 template <class Operation, int Lanes, class Step>

@@ -78,7 +78,7 @@ TILETRANSPOSE_FUNCTION void store(void* address, const Word& word) {
     *static_cast<bytes_of<Word>*>(address) = reinterpret_cast<const bytes_of<Word>&>(word);
   }
 #else
-  __builtin_memcpy(address, &word, sizeof(Word));
+  __builtin_memcpy(address, __builtin_addressof(word), sizeof(Word));
 #endif
 }
 
