@@ -159,7 +159,7 @@ struct slab_tile {
       const unsigned team = arguments.columns.quotient(item / 2);
       const unsigned col = arguments.columns.remainder(item / 2, team);
       if (col >= cols) { continue; }
-      const unsigned first_row = arguments.segments.phase(first_col + col) + half / ElementBytes;
+      const unsigned segment_row = arguments.segments.phase(first_col + col) + half / ElementBytes;
       const size_type own = slot(col, own_slab) + half;
       const size_type before =
           Undo ? slot(col, larger(slab, 1u) - 1) + (segment_bytes - ends * pair_bytes) + half : 0;
@@ -175,7 +175,7 @@ struct slab_tile {
               const loop_step here(at);
               if (at >= pairs) { break; }
               const size_type byte = Undo && at < ends ? before : own + (at - ends) * pair_bytes;
-              const unsigned row = first_row + (at - ends) * (pair_bytes / ElementBytes);
+              const unsigned row = segment_row + (at - ends) * (pair_bytes / ElementBytes);
               const bool inside = ends == 0 || (at != 0 && at + 1 != pairs);
               TILETRANSPOSE_UNROLL
               for (int w = first; w < first + together; ++w) {
