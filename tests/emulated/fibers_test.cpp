@@ -48,7 +48,8 @@ void launch_all() {
     block.sync();
     launch(2);
   });
-  tt::emulate(0, 64, 0, [](tt::emulated_block) { FAIL("a launch without blocks"); });
+  CHECK_THROWS_AS(tt::emulate(0, 64, 0, [](tt::emulated_block) { FAIL("no GPU takes no blocks"); }),
+                  std::invalid_argument);
   std::thread([] { launch(64); }).join();
 }
 
